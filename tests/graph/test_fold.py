@@ -8,14 +8,17 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph, fold, state_hash
-from worldthread.graph.columns import RowTable
+from worldthread.graph.columns import RowList, RowTable
 from worldthread.graph.strings import StringTable
 from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
@@ -412,10 +415,58 @@ def test_arrays_of_older_formats_and_wrong_times_are_refused() -> None:
     arrays = TemporalGraph([step(1, place("key", "room")), step(2, place("key", "hand"))]).to_arrays()
     with pytest.raises(InputError, match="format 4"):  # it has no speakers
         TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 4})
-    wrong = arrays["forms"].copy()
-    wrong[0, 5] = -2
+    wrong = {"forms_timed": np.array([0]), "forms_times": np.array([[-2, 0]])}
     with pytest.raises(InputError, match="not finite"):
-        TemporalGraph.from_arrays({**arrays, "forms": wrong})
+        TemporalGraph.from_arrays({**arrays, **wrong})
+
+
+def wide_arrays(graph: TemporalGraph) -> dict[str, NDArray[Any]]:
+    """The arrays of format 5: integers of 64 bits, times among the other columns, no index of strings."""
+    arrays = graph.to_arrays()
+    wide = {"format": np.array([5], np.int64)}
+    for name, array in arrays.items():
+        if name in ("format", "string_index", "string_seed") or name.endswith(("_timed", "_times")):
+            continue
+        if f"{name}_timed" in arrays:
+            times = np.full((len(array), arrays[f"{name}_times"].shape[1]), -1, np.int64)
+            times[arrays[f"{name}_timed"]] = arrays[f"{name}_times"]
+            array = np.concatenate((array, times), axis=1)
+        wide[name] = array.astype(np.int64) if array.dtype == np.int32 else array
+    return wide
+
+
+def test_arrays_of_the_last_format_are_read() -> None:
+    told = Extraction(
+        "test", (work("Airbus", 3.0, 9.0),), (Ending(work("Acme"), "she left", 2.5),), same_names=(("Ann", "Anna"),)
+    )
+    episodes = [
+        step(1, place("key", "room")),
+        Episode("it", 2, extraction=Extraction("test", (work("Acme"),))),
+        Episode("on", 4, extraction=told),
+    ]
+    graph = TemporalGraph(episodes)
+    wide = wide_arrays(graph)
+    assert {array.dtype for array in wide.values()} == {np.dtype(kind) for kind in ("i8", "u1", "f8")}
+    assert TemporalGraph.from_arrays(wide).state_hash() == graph.state_hash() == reference_hash(episodes)
+    with pytest.raises(InputError):
+        TemporalGraph.from_arrays({**wide, "keys": wide["keys"] + 2**40})
+    with pytest.raises(InputError):
+        TemporalGraph.from_arrays({**wide, "strings": np.concatenate((wide["strings"], wide["strings"]))})
+
+
+def test_packing_what_came_later_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    episodes = [step(number, place(f"thing {number % 3}", f"room {number % 5}")) for number in range(60)]
+    monkeypatch.setattr("worldthread.graph.temporal._LEAST_SETTLED", 4)
+    graph = TemporalGraph(episodes[:20])
+    graph.add_many(episodes[20:50])
+    assert graph._state.late < 20
+    for episode in episodes[50:]:
+        graph.add(episode)
+    graph.forget(episodes[7].id)
+    rest = [*episodes[:7], *episodes[8:]]
+    assert graph.state_hash() == reference_hash(rest)
+    graph.add_many([episodes[7]])
+    assert graph.state_hash() == reference_hash(episodes)
 
 
 def test_a_statement_confirmed_by_another_episode_survives_forgetting_the_first() -> None:
@@ -466,17 +517,16 @@ def test_arrays_hold_no_trace_of_what_was_forgotten() -> None:
 def sizes(graph: TemporalGraph) -> dict[str, int]:
     """The number of items in every table of a graph."""
     state = graph._state
+    state.settle()
     tables = {name: getattr(state, name) for name in state.__slots__}
     tables |= {f"episodes.{name}": getattr(state.episodes, name) for name in state.episodes.__slots__}
     tables |= {f"statements.{name}": getattr(state.statements, name) for name in state.statements.__slots__}
     found = {}
     for name, table in tables.items():
         if isinstance(table, RowTable):
-            found[name] = len(table._edited) + len(table._rows)
-        elif isinstance(table, StringTable):
-            found[name] = len(table.items) + len(table._numbers)
-        elif isinstance(table, list | dict | set) and not name.endswith("._made"):  # a cache of what was shown
-            found[name] = len(table)
+            found[name] = len(table.packed(len(table._base[3]) - 1)[1]) + table.late
+        elif isinstance(table, StringTable | RowList | list | dict | set) and not name.endswith("._made"):
+            found[name] = len(table)  # `_made` is a cache of what was shown
     return found
 
 
@@ -632,7 +682,7 @@ def test_representations_say_what_is_inside() -> None:
 
 def test_arrays_of_another_format_are_refused() -> None:
     arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
-    with pytest.raises(InputError, match="they have format 9, not 5"):
+    with pytest.raises(InputError, match="they have format 9, not 6"):
         TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 9})
     with pytest.raises(InputError, match="do not hold a graph"):
         TemporalGraph.from_arrays({**arrays, "at": arrays["at"][:0]})

@@ -179,7 +179,7 @@ FORGERIES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "a negative name": lambda a: {"forms": changed_at(a["forms"], (0, 1), -5)},
     "a name that is absent": lambda a: {"forms": changed_at(a["forms"], (0, 1), -1)},
     "a statement that does not exist": lambda a: {"forms": changed_at(a["forms"], (0, 0), len(a["keys"]))},
-    "a reason that does not exist": lambda a: {"ended_rows": changed_at(a["ended_rows"], (0, 1), 10**12)},
+    "a reason that does not exist": lambda a: {"ended_rows": changed_at(a["ended_rows"], (0, 1), 10**9)},
     "an episode that does not exist": lambda a: {"asserted_rows": changed_at(a["asserted_rows"], (0, 0), 40)},
     "an ending by an episode that does not exist": lambda a: {
         "versions_rows": changed_at(a["versions_rows"], (0, 2), 40)
@@ -208,6 +208,19 @@ FORGERIES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "too few sources": lambda a: {"source": a["source"][1:]},
     "fewer failures than none": lambda a: {"failures": changed_at(a["failures"], 0, -1)},
     "a number where an array belongs": lambda a: {"at": np.float64(3.0).reshape(())},
+    "an index of other strings": lambda a: {"string_index": a["string_index"][1:]},
+    "an index that finds one string twice": lambda a: {
+        "string_index": changed_at(a["string_index"], 1, a["string_index"][0])
+    },
+    "an index of a string that does not exist": lambda a: {
+        "string_index": changed_at(a["string_index"], -1, np.iinfo(np.uint64).max)
+    },
+    "an index that is not sorted": lambda a: {"string_index": a["string_index"][::-1].copy()},
+    "times of a form that does not exist": lambda a: {
+        "forms_timed": np.array([10**6]),
+        "forms_times": np.zeros((1, 2), np.int64),
+    },
+    "times that belong to nothing": lambda a: {"forms_times": np.zeros((1, 2), np.int64)},
     "no format": lambda a: {"format": np.zeros(0, np.int64)},
 }
 
@@ -237,10 +250,14 @@ def test_every_integer_of_every_array_may_be_forged(path: Path) -> None:
     arrays = TemporalGraph(EPISODES[:6]).to_arrays()
     accepted = 0
     for name, array in arrays.items():
-        if array.dtype != np.int64:
+        if array.dtype not in (np.int32, np.int64, np.uint64):
             continue
         for position in range(array.size):
-            for value in (-2, 1, 2**62):
+            for value in (
+                int(array.dtype.type(-2 % 2**64)) if array.dtype == np.uint64 else -2,
+                1,
+                np.iinfo(array.dtype).max // 2 + 1,
+            ):
                 forged = array.copy()
                 forged.flat[position] = value
                 try:

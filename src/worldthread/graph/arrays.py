@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.graph.columns import RowTable, pack_rows, pack_strings, unpack_strings
+from worldthread.graph.columns import PackedRows, RowTable, pack_strings, unpack_strings
 from worldthread.graph.episodes import EpisodeTable
 from worldthread.graph.merges import MergedNames
 from worldthread.graph.state import GraphState
@@ -23,11 +23,25 @@ from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, NEVER, StringTable
 from worldthread.provenance import Provenance
 
-ARRAYS_FORMAT: Final = 5
+ARRAYS_FORMAT: Final = 6
 """Version of the layout that :func:`state_to_arrays` writes.
 
-Older ones are not read, since they lack the speakers of episodes: the graph is then made from the record.
+Format 5 is read too: its integers all have 64 bits, and it has no index of strings. Older ones are not, since they lack
+the speakers of episodes: the graph is then made from the record.
 """
+
+_WIDE_FORMAT: Final = 5
+
+_FORM_COLUMNS: Final = (
+    "statement",
+    "string",
+    "string or none",
+    "string",
+    "string or none",
+    "time or none",
+    "time or none",
+)
+_KEY_COLUMNS: Final = ("string", "string or none", "string")
 
 _EVENT_TABLES: Final = {
     "asserted": ("assertions", "statement", ("episode", "form")),
@@ -57,14 +71,20 @@ _IS_DIGIT: Final = np.isin(np.arange(256), list(b"0123456789abcdef"))
 
 
 def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a graph from which no episode was removed; :meth:`TemporalGraph.to_arrays` says more."""
+    """Return the arrays of a graph from which no episode was removed; :meth:`TemporalGraph.to_arrays` says more.
+
+    The graph itself moves into these arrays.
+    """
+    state.settle()
     statements, episodes = state.statements, state.episodes
     recorded = [np.nan if time is None else time for time in episodes.recorded]
     arrays: dict[str, NDArray[Any]] = {
         "format": np.array([ARRAYS_FORMAT], np.int64),
-        "strings": pack_strings(state.strings.items),
-        "keys": np.array(statements.keys, np.int64).reshape(-1, 3),
-        "forms": np.array(statements.forms, np.int64).reshape(-1, 7),
+        "strings": state.strings.items.packed(),
+        "string_index": state.strings.entries,
+        "string_seed": np.array([state.strings.seed], np.uint64),
+        **_packed_rows("keys", statements.keys.packed()),
+        **_packed_rows("forms", statements.forms.packed()),
         "ids": pack_strings(episodes.ids),
         "digests": pack_strings(episodes.digests),
         "at": np.array(episodes.at, np.float64),
@@ -82,16 +102,26 @@ def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
     if state.same_names:
         find = state.strings.find
         rows = [(n, find(a), find(b)) for n, pairs in sorted(state.same_names.items()) for a, b in pairs]
-        arrays["same_names"] = np.array(rows, np.int64).reshape(-1, 3)
+        arrays["same_names"] = np.array(rows, np.int32).reshape(-1, 3)
         for part, (name, (columns, _)) in enumerate(_WRITTEN_TABLES.items()):
-            table = RowTable(len(columns))
+            table = RowTable(len(columns), _times(columns))
             for number, written in state.written.items():
                 table.replace(number, list(written[part]))
             tables[name] = table, sizes["episode"]
     for name, (table, size) in tables.items():
-        groups = [table.get(key) for key in range(size)]
-        arrays[f"{name}_pointers"], arrays[f"{name}_rows"] = pack_rows(groups, table.width)
+        arrays[f"{name}_pointers"], rows = table.packed(size)
+        arrays |= _packed_rows(f"{name}_rows", rows)
     return arrays
+
+
+def _packed_rows(name: str, rows: PackedRows) -> dict[str, NDArray[Any]]:
+    times = {f"{name}_timed": rows.timed, f"{name}_times": rows.values} if rows.times else {}
+    return {name: rows.narrow, **times}
+
+
+def _times(columns: tuple[str, ...]) -> int:
+    """Return how many columns, the last ones, are times."""
+    return sum(what.startswith("time") for what in columns)
 
 
 def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
@@ -117,33 +147,39 @@ def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
 
 def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     found = int(_column(arrays, "format", 1)[0])
-    if found != ARRAYS_FORMAT:
+    if found == _WIDE_FORMAT:
+        arrays = _with_narrow_numbers(arrays)
+    elif found != ARRAYS_FORMAT:
         raise ValueError(f"they have format {found}, not {ARRAYS_FORMAT}")
-    strings = StringTable(unpack_strings(_column(arrays, "strings", None, np.uint8)))
+    index, seed = None, None
+    if found == ARRAYS_FORMAT:
+        index, seed = (
+            _column(arrays, "string_index", None, np.uint64),
+            int(_column(arrays, "string_seed", 1, np.uint64)[0]),
+        )
+    strings = StringTable(_column(arrays, "strings", None, np.uint8), index, seed)
+    if index is None and strings.has_twins():
+        raise ValueError("a string comes twice")
     ids = unpack_strings(_hexadecimal(_column(arrays, "ids", None, np.uint8)))
     bounds: _Bounds = {"number": (0, 2**62), "string": (0, len(strings.items)), "episode": (0, len(ids))}
     bounds |= {f"{what} or none": (ABSENT, end) for what, (_, end) in bounds.items()}
-    key_rows = _rows(arrays, "keys", ("string", "string or none", "string"), bounds)
-    bounds["statement"] = 0, len(key_rows)
-    form_columns = ("statement", "string", "string or none", "string", "string or none", "time or none", "time or none")
-    form_rows = _rows(arrays, "forms", form_columns, bounds)
-    bounds["form"] = 0, len(form_rows)
+    keys = _rows(arrays, "keys", _KEY_COLUMNS, bounds)
+    bounds["statement"] = 0, len(keys)
+    forms = _rows(arrays, "forms", _FORM_COLUMNS, bounds)
+    bounds["form"] = 0, len(forms)
     bounds["assertion"] = 0, len(arrays["asserted_rows"]) + 1
-    keys = list(zip(*key_rows.T.tolist(), strict=True))
-    forms = list(zip(*form_rows.T.tolist(), strict=True))
-    number_by_form = dict(zip(zip(*form_rows[:, 1:].T.tolist(), strict=True), range(len(forms)), strict=True))
-    incident = RowTable(1, *_table(arrays, "incident", "string", ("statement",), bounds))
-    timed_forms = set(np.flatnonzero((form_rows[:, 5:] != ABSENT).any(axis=1)).tolist())
-    statements = StatementTable.restored(strings, keys, forms, number_by_form, timed_forms, incident)
+    incident = RowTable(1, 0, *_table(arrays, "incident", "string", ("statement",), bounds))
+    statements = StatementTable.restored(strings, keys, forms, incident)
     state = GraphState(strings, statements, _episodes(arrays, strings, ids, bounds))
     for name, (attribute, keyed_by, columns) in _EVENT_TABLES.items():
-        setattr(state, attribute, RowTable(len(columns), *_table(arrays, name, keyed_by, columns, bounds)))
+        table = _table(arrays, name, keyed_by, columns, bounds)
+        setattr(state, attribute, RowTable(len(columns), _times(columns), *table))
     if "same_names" in arrays:
         _restore_names(state, arrays, bounds)
     _check_versions(arrays)
     state.timed_endings = _timed_endings(arrays)
-    if len(strings) < len(strings.items) or len(state.episodes.numbers) < len(ids):
-        raise ValueError("a string or an episode comes twice")
+    if len(state.episodes.numbers) < len(ids):
+        raise ValueError("an episode comes twice")
     state.size = len(ids) + len(arrays["taken_rows"]) + len(arrays["endings_rows"])
     return state
 
@@ -189,30 +225,60 @@ def _column(
     return array
 
 
-def _rows(
-    arrays: Mapping[str, NDArray[Any]], name: str, columns: tuple[str, ...], bounds: _Bounds
-) -> NDArray[np.int64]:
+def _rows(arrays: Mapping[str, NDArray[Any]], name: str, columns: tuple[str, ...], bounds: _Bounds) -> PackedRows:
     """Return an array of rows; ``columns`` says what they number."""
-    array = arrays[name]
-    if array.dtype != np.int64 or array.ndim != 2 or array.shape[1] != len(columns):
+    array, times = arrays[name], _times(columns)
+    if array.dtype != np.int32 or array.ndim != 2 or array.shape[1] != len(columns) - times:
         raise ValueError(f"{name!r} has type {array.dtype} and shape {array.shape}")
-    for number, what in enumerate(columns):
+    for number, what in enumerate(columns[: len(columns) - times]):
         _within(array[:, number], what, bounds)
-    return array
+    if not times:
+        return PackedRows(array)
+    timed, values = _column(arrays, f"{name}_timed", None), arrays[f"{name}_times"]
+    if values.dtype != np.int64 or values.shape != (len(timed), times):
+        raise ValueError(f"{name!r} has times of type {values.dtype} and shape {values.shape}")
+    if len(timed) and not (timed[0] >= 0 and timed[-1] < len(array) and (timed[1:] > timed[:-1]).all()):
+        raise ValueError(f"{name!r} does not have its times in order")
+    for number, what in enumerate(columns[len(columns) - times :]):
+        _within(values[:, number], what, bounds)
+    return PackedRows(array, times, timed, values)
 
 
 def _table(
     arrays: Mapping[str, NDArray[Any]], name: str, keyed_by: str, columns: tuple[str, ...], bounds: _Bounds
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], PackedRows]:
     """Return the pointers and the rows of a table."""
     rows = _rows(arrays, f"{name}_rows", columns, bounds)
-    pointers = _column(arrays, f"{name}_pointers", bounds[keyed_by][1] + 1)
+    pointers = _column(arrays, f"{name}_pointers", bounds[keyed_by][1] + 1, np.int32)
     if pointers[0] != 0 or pointers[-1] != len(rows) or (pointers[1:] < pointers[:-1]).any():
         raise ValueError(f"{name!r} does not have its rows in order")
     return pointers, rows
 
 
-def _within(numbers: NDArray[np.int64], what: str, bounds: _Bounds) -> NDArray[np.int64]:
+def _with_narrow_numbers(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return arrays of format 5 in format 6, without an index of strings."""
+    narrow = dict(arrays)
+    tables = {f"{name}_rows": columns for name, (_, _, columns) in _EVENT_TABLES.items()}
+    tables |= {f"{name}_rows": columns for name, (columns, _) in _WRITTEN_TABLES.items()}
+    tables |= {"keys": _KEY_COLUMNS, "forms": _FORM_COLUMNS, "incident_rows": ("statement",)}
+    for name, columns in tables.items():
+        if name in narrow:
+            rows = narrow[name]
+            if rows.dtype != np.int64 or rows.ndim != 2 or rows.shape[1] != len(columns):
+                raise ValueError(f"{name!r} has type {rows.dtype} and shape {rows.shape}")
+            narrow |= _packed_rows(name, PackedRows.of(rows, _times(columns)))
+    for name in [name for name in narrow if name.endswith("_pointers")]:
+        pointers = _column(narrow, name, None)
+        limit = np.iinfo(np.int32).max
+        if len(pointers) and not 0 <= pointers.min() <= pointers.max() <= limit:
+            raise ValueError(f"{name!r} does not have its rows in order")
+        narrow[name] = pointers.astype(np.int32)
+    if "same_names" in narrow:
+        narrow["same_names"] = PackedRows.of(narrow["same_names"].reshape(-1, 3)).narrow
+    return narrow
+
+
+def _within(numbers: NDArray[Any], what: str, bounds: _Bounds) -> NDArray[Any]:
     if what.startswith("time"):
         none = (numbers == ABSENT) | (numbers == NEVER) if what == "time, never or none" else numbers == ABSENT
         if not (np.isfinite(np.ascontiguousarray(numbers).view(np.float64)) | none).all():
@@ -236,7 +302,7 @@ def _check_versions(arrays: Mapping[str, NDArray[Any]]) -> None:
     """Raise unless every version is made of assertions that its statement has."""
     versions = arrays["versions_rows"]
     counts = np.repeat(np.diff(arrays["asserted_pointers"]), np.diff(arrays["versions_pointers"]))
-    first, after, ended_by, reason = versions.T[:4]
+    first, after, ended_by, reason = versions.T
     if not ((first < after) & (after <= counts) & ((ended_by == ABSENT) == (reason == ABSENT))).all():
         raise ValueError("a version has assertions or an ending that do not exist")
 
@@ -244,8 +310,9 @@ def _check_versions(arrays: Mapping[str, NDArray[Any]]) -> None:
 def _restore_names(state: GraphState, arrays: Mapping[str, NDArray[Any]], bounds: _Bounds) -> None:
     """Restore which names are merged, and what was written in other names."""
     strings = state.strings.items
-    for episode, name, into in _rows(arrays, "same_names", ("episode", "string", "string"), bounds).tolist():
-        state.same_names[episode] = (*state.same_names.get(episode, ()), (strings[name], strings[into]))
+    pairs = _rows(arrays, "same_names", ("episode", "string", "string"), bounds)
+    for episode, one, into in pairs.rows(0, len(pairs)):
+        state.same_names[episode] = (*state.same_names.get(episode, ()), (strings[one], strings[into]))
     state.merged = MergedNames(pair for pairs in state.same_names.values() for pair in pairs)
     tables = []
     for name, (columns, canonical) in _WRITTEN_TABLES.items():
@@ -253,7 +320,7 @@ def _restore_names(state: GraphState, arrays: Mapping[str, NDArray[Any]], bounds
         counts = np.diff(pointers)
         if not ((counts == 0) | (counts == np.diff(arrays[f"{canonical}_pointers"]))).all():
             raise ValueError("an episode does not write what it states")
-        tables.append(RowTable(len(columns), pointers, rows))
+        tables.append(RowTable(len(columns), _times(columns), pointers, rows))
     for episode in state.episodes.numbers.values():
         written = tuple(tables[0].get(episode)), tuple(tables[1].get(episode))
         if any(written):
@@ -262,8 +329,7 @@ def _restore_names(state: GraphState, arrays: Mapping[str, NDArray[Any]], bounds
 
 def _timed_endings(arrays: Mapping[str, NDArray[Any]]) -> set[int]:
     """Return the statements that an episode ends at a time which it states."""
-    rows = arrays["ended_rows"]
-    timed = np.flatnonzero(rows[:, 2] != ABSENT)
+    timed = _column(arrays, "ended_rows_timed", None)
     return set((np.searchsorted(arrays["ended_pointers"], timed, side="right") - 1).tolist())
 
 

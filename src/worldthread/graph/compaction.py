@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from worldthread.graph.columns import Row, RowTable
+import numpy as np
+
+from worldthread.graph.columns import PackedRows, Row, RowTable
 from worldthread.graph.episodes import EpisodeTable
 from worldthread.graph.state import GraphState
-from worldthread.graph.statements import StatementTable
+from worldthread.graph.statements import FORM_COLUMNS, FORM_TIMES, KEY_COLUMNS, StatementTable
 from worldthread.graph.strings import ABSENT, StringTable
 
 
@@ -27,7 +29,7 @@ def compacted(state: GraphState) -> GraphState:
     statements = sorted({old_forms[form][0] for form in forms})
     aspects = sorted({old_forms[form][4] for form in forms} - {ABSENT})
     new_episode, new_form, new_statement = map(_numbering, (episodes, forms, statements))
-    strings = StringTable([])
+    strings = StringTable()
 
     def new_string(number: int) -> int:
         return ABSENT if number == ABSENT else strings.intern(items[number])
@@ -74,11 +76,16 @@ def _statements(state: GraphState, numbers: list[int], forms: list[int], strings
         names = {strings.intern(name) for name in old.vertices(statement)}
         for name in sorted(names if relation == ABSENT else names | {relation}):
             incident.append(name, (number,))
-    rows = [(new_statement[row[0]], *moved(row[1:5]), *row[5:]) for row in (old.forms[form] for form in forms)]
-    number_by_form = {row[1:]: number for number, row in enumerate(rows)}
-    new_form = _numbering(forms)
-    timed_forms = {new_form[form] for form in old.timed_forms if form in new_form}
-    return StatementTable.restored(strings, keys, rows, number_by_form, timed_forms, incident)
+    rows = [
+        (new_statement[row[0]], *moved(row[1:FORM_COLUMNS]), *row[FORM_COLUMNS:])
+        for row in map(old.forms.__getitem__, forms)
+    ]
+    return StatementTable.restored(
+        strings,
+        PackedRows.of(np.array(keys, np.int64).reshape(-1, KEY_COLUMNS)),
+        PackedRows.of(np.array(rows, np.int64).reshape(-1, FORM_COLUMNS + FORM_TIMES), FORM_TIMES),
+        incident,
+    )
 
 
 def _numbering(numbers: list[int]) -> dict[int, int]:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
-from worldthread.graph.columns import Row, RowTable
+from worldthread.graph.columns import PackedRows, Row, RowIndex, RowList, RowTable
 from worldthread.graph.strings import ABSENT, StringTable, integer_to_time, time_to_integer
 from worldthread.names import normalise_name
 from worldthread.types import Fact, Statement, Thesis
 
-Key: TypeAlias = tuple[int, int, int]
+KEY_COLUMNS: Final = 3
+FORM_COLUMNS: Final = 5
+FORM_TIMES: Final = 2
 
 _SEPARATOR: Final = "\x1f"  # joins the objects of a thesis; names cannot contain it
+_MOST_MADE: Final = 1 << 16  # facts and theses that are kept as objects
 
 
 class StatementTable:
@@ -31,7 +34,9 @@ class StatementTable:
     """
 
     __slots__ = (
+        "_form_index",
         "_id_heads",
+        "_key_index",
         "_made",
         "_number_by_form",
         "_number_by_key",
@@ -44,39 +49,52 @@ class StatementTable:
 
     def __init__(self, strings: StringTable) -> None:
         self.strings = strings
-        self.keys: list[Key] = []
+        self.keys = RowList(PackedRows(np.zeros((0, KEY_COLUMNS), np.int32)))
         """Normalised (subject, relation, object) of a fact; (text, ``ABSENT``, joined objects) of a thesis."""
-        self._number_by_key: dict[Key, int] = {}
-        self.forms: list[Row] = []
+        self.forms = RowList(PackedRows(np.zeros((0, FORM_COLUMNS), np.int32), FORM_TIMES))
         """(statement, subject, relation, object, aspect, valid from, valid to) of a fact; (statement, text, ``ABSENT``,
         joined objects, aspect, valid from, valid to) of a thesis."""
+        self._index()
         self.timed_forms: set[int] = set()
         """The forms that state when they begin or end."""
-        self._number_by_form: dict[Row, int] = {}
         self._id_heads = array("Q")  # the first 64 bits of the ids, of as many statements as were ever asked about
         self._made: dict[int, Statement] = {}  # form -> the object that was made of it
         self.incident = RowTable(1)
         """Number of a normalised name -> (statement,) for each statement with it as vertex or relation."""
 
     @classmethod
-    def restored(
-        cls,
-        strings: StringTable,
-        keys: list[Key],
-        forms: list[Row],
-        number_by_form: dict[Row, int],
-        timed_forms: set[int],
-        incident: RowTable,
-    ) -> StatementTable:
-        """Return the table with these columns, which become its own; ``number_by_form`` is keyed by ``form[1:]``."""
+    def restored(cls, strings: StringTable, keys: PackedRows, forms: PackedRows, incident: RowTable) -> StatementTable:
+        """Return the table with these columns, which become its own."""
         table = cls(strings)
-        table.keys = keys
-        table._number_by_key = dict(zip(keys, range(len(keys)), strict=True))
-        table.forms = forms
-        table._number_by_form = number_by_form
-        table.timed_forms = timed_forms
+        table.keys, table.forms = RowList(keys), RowList(forms)
+        table.timed_forms = set(forms.timed.tolist())
         table.incident = incident
+        table._index()
         return table
+
+    def _index(self) -> None:
+        """Index what is in arrays."""
+        self._key_index, self._form_index = RowIndex(self.keys.packed()), RowIndex(self.forms.packed(), 1)
+        # of what is not in arrays yet
+        self._number_by_key: dict[Row, int] = {}
+        self._number_by_form: dict[Row, int] = {}
+        """Keyed by ``form[1:]``."""
+
+    def settle(self) -> None:
+        """Move keys and forms into arrays, which take a fraction of the RAM."""
+        if self.keys.late or self.forms.late:
+            self.keys.settle()
+            self.forms.settle()
+            self._index()
+        self.incident.settle(len(self.strings))
+
+    def _number_of_key(self, key: Row) -> int | None:
+        number = self._number_by_key.get(key)
+        return self._key_index.find(key) if number is None else number
+
+    def _number_of_form(self, written: Row) -> int | None:
+        number = self._number_by_form.get(written)
+        return self._form_index.find(written) if number is None else number
 
     def intern_form(self, statement: Statement) -> int:
         """Return the number of a statement as written, with its aspect and times; a new one is added."""
@@ -87,7 +105,7 @@ class StatementTable:
             written = (intern(statement.subject), intern(statement.relation), intern(statement.object), aspect, *times)
         else:
             written = (intern(statement.text), ABSENT, intern(_SEPARATOR.join(statement.objects)), aspect, *times)
-        form = self._number_by_form.get(written)
+        form = self._number_of_form(written)
         if form is None:
             form = self._number_by_form[written] = len(self.forms)
             self.forms.append((self._intern_key(statement), *written))
@@ -105,7 +123,7 @@ class StatementTable:
             text, objects = statement.key
             key = (intern(text), ABSENT, intern(_SEPARATOR.join(objects)))
             names = {intern(name) for name in objects}
-        number = self._number_by_key.get(key)
+        number = self._number_of_key(key)
         if number is None:
             number = self._number_by_key[key] = len(self.keys)
             self.keys.append(key)
@@ -146,7 +164,7 @@ class StatementTable:
         else:
             text, objects = statement.key
             parts = (find(text), ABSENT, find(_SEPARATOR.join(objects)))
-        return None if None in parts else self._number_by_key.get(parts)  # type: ignore[arg-type]
+        return None if None in parts else self._number_of_key(parts)  # type: ignore[arg-type]
 
     def written(self, form: int) -> Statement:
         """Return a form as a fact or thesis."""
@@ -161,6 +179,8 @@ class StatementTable:
             else:
                 objects = tuple(strings[c].split(_SEPARATOR)) if strings[c] else ()
                 statement = Thesis(strings[a], objects, aspect, *times)
+            if len(self._made) >= _MOST_MADE:
+                self._made.clear()
             self._made[form] = statement
         return statement
 

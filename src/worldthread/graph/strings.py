@@ -6,8 +6,12 @@ import math
 import struct
 from typing import Final
 
-ABSENT: Final = -1
-"""Stands for a string, an episode, a time or a row that is not there. As a time, its bits are no number."""
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.graph.columns import ABSENT, StringIndex, StringList
+
+__all__ = ["ABSENT", "NEVER", "StringTable", "integer_to_time", "time_to_integer"]
 
 NEVER: Final = struct.unpack("=q", struct.pack("=d", -math.inf))[0]
 """Stands for the time of an ending that says that a statement was never true: the time before all times."""
@@ -30,26 +34,65 @@ class StringTable:
     """Every distinct string once, numbered from 0 in order of arrival.
 
     Args:
-        items: the first strings; they are distinct. The list becomes the table's own.
+        packed: the first strings, as :func:`~worldthread.graph.columns.pack_strings` packs them; they are distinct.
+        entries: the :attr:`~worldthread.graph.columns.StringIndex.entries` of their index; ``None`` to make it.
+        seed: of their index.
+
+    Raises:
+        ValueError: the bytes are not such strings, or the entries are not theirs.
     """
 
-    __slots__ = ("_numbers", "items")
+    __slots__ = ("_index", "_numbers", "items")
 
-    def __init__(self, items: list[str]) -> None:
-        self.items = items
-        self._numbers = dict(zip(items, range(len(items)), strict=True))
+    def __init__(
+        self,
+        packed: NDArray[np.uint8] | None = None,
+        entries: NDArray[np.uint64] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.items = StringList(packed)
+        """The strings by number."""
+        self._index = StringIndex(self.items, entries, seed)
+        self._numbers: dict[str, int] = {}  # of what is not packed yet
 
     def __len__(self) -> int:
         """Return the number of distinct strings."""
-        return len(self._numbers)
+        return len(self.items)
+
+    @property
+    def late(self) -> int:
+        """How many strings are not packed."""
+        return self.items.late
 
     def intern(self, text: str) -> int:
         """Return the number of a string; a new one is added."""
-        number = self._numbers.setdefault(text, len(self.items))
-        if number == len(self.items):
+        number = self.find(text)
+        if number is None:
+            number = self._numbers[text] = len(self.items)
             self.items.append(text)
         return number
 
     def find(self, text: str) -> int | None:
         """Return the number of a string, or ``None`` when it was never added."""
-        return self._numbers.get(text)
+        number = self._numbers.get(text)
+        return self._index.find(text) if number is None else number
+
+    def settle(self) -> None:
+        """Pack all strings, which takes a fraction of the RAM."""
+        self.items.settle()
+        self._index.extend()
+        self._numbers = {}
+
+    def has_twins(self) -> bool:
+        """Return whether a packed string comes twice."""
+        return any(self._index.find(self.items[number]) != number for number in self._index.alike())
+
+    @property
+    def entries(self) -> NDArray[np.uint64]:
+        """The entries of the index of the packed strings."""
+        return self._index.entries
+
+    @property
+    def seed(self) -> int:
+        """With which the index hashes strings."""
+        return self._index.seed

@@ -27,6 +27,7 @@ from worldthread.graph.view import GraphView
 from worldthread.types import Episode, Extraction, Statement, Version
 
 _LONGEST_STEP_BACK: Final = 86_400.0  # seconds by which a clock that was set back is corrected
+_LEAST_SETTLED: Final = 50_000  # statements and episodes that came later, from which on it pays to pack them
 _KEPT_SELECTIONS: Final = 8  # until the next change: callers ask with the same few filters again and again
 
 
@@ -139,6 +140,8 @@ class TemporalGraph:
         self._read_names(pair for episode in new.values() for pair in episode.extraction.same_names)
         for episode in sorted(new.values(), key=lambda e: (e.at, e.id)):
             self._add(episode)
+            if self._state.late > max(_LEAST_SETTLED, len(self._statements.keys) // 3) and self.is_compact:
+                self._state.settle()
         return len(new)
 
     def forget(self, episode_id: str) -> None:

@@ -18,6 +18,7 @@ from worldthread.extract.prose.entities import topic_of
 from worldthread.extract.prose.sentences import title_of
 from worldthread.graph import TemporalGraph
 from worldthread.graph.columns import pack_strings, unpack_strings
+from worldthread.graph.strings import StringTable
 from worldthread.models import Embedder
 from worldthread.names import normalise_name
 from worldthread.retrieve.cache import DerivedCache
@@ -30,8 +31,13 @@ from worldthread.types import Episode, Fact, Statement, Thesis
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
 
-FORMAT: Final = 4
-"""Version of the arrays of :meth:`RetrievalIndex.to_arrays`, and of the rules by which names and words are found."""
+FORMAT: Final = 5
+"""Version of the arrays of :meth:`RetrievalIndex.to_arrays`, and of the rules by which names and words are found.
+
+Format 4 is read too: it has no index of strings.
+"""
+
+_WITHOUT_STRING_INDEX: Final = 4
 
 EXACT_ROWS: Final = 10_000
 """Tables with more rows that are in the graph are quantised: several times as fast, and the same results."""
@@ -90,7 +96,7 @@ class RetrievalIndex:
         self._are_facts = GrowingArray(np.zeros(0, bool))
         self._episode_ties = GrowingArray(np.zeros(0, np.uint64))
         self._statement_ties = GrowingArray(np.zeros(0, np.uint64))
-        self.vocabulary: dict[str, int] = {}
+        self.vocabulary = StringTable()
         """The number of every word of a text or a name."""
         self.names = NameTable(self.vocabulary)
         """The names of objects."""
@@ -159,6 +165,9 @@ class RetrievalIndex:
         self._spell(touched, graph)
         are_asserted = assertions > 0
         self.statements = _fitting(self.statements, len(assertions), int(np.count_nonzero(are_asserted)))
+        for table, mask in ((self.episodes, present), (self.statements, are_asserted)):
+            if isinstance(table, QuantisedTable):
+                table.counted = None if mask.all() else mask
         wanted = np.flatnonzero(are_asserted & ~self.statements.filled).tolist()
         sentences = [(number, str(graph.numbered_statement(number))) for number in wanted]
         pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
@@ -210,6 +219,8 @@ class RetrievalIndex:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the whole index for :meth:`restore`; exact vectors in half precision where that loses nothing."""
         self._saved = len(self.episodes) + len(self.statements)
+        self.vocabulary.settle()
+        self.names.settle()
         return {
             "format": np.array([FORMAT], np.int64),
             **_table_to_arrays("episodes", self.episodes),
@@ -224,8 +235,8 @@ class RetrievalIndex:
             "speaker_names": pack_strings(list(self._speaker_numbers)),
             "episode_words": self.episode_words.sorted_rows(),
             "statement_words": self.statement_words.sorted_rows(),
-            "vocabulary": pack_strings(list(self.vocabulary)),
-            "names": pack_strings(self.names.names),
+            **_strings_to_arrays("vocabulary", self.vocabulary),
+            **_strings_to_arrays("names", self.names.table),
             "name_words": self.names.words.rows,
             "name_df": self.links.df if self._present.all() else np.zeros(0, np.int64),
             "within": self.names.within.rows,
@@ -242,7 +253,10 @@ class RetrievalIndex:
             Whether the arrays fit; if not, the index is empty.
         """
         try:
-            if int(arrays["format"][0]) != FORMAT or arrays["episodes"].shape[1] != self._dimensions:
+            if (
+                int(arrays["format"][0]) not in (FORMAT, _WITHOUT_STRING_INDEX)
+                or arrays["episodes"].shape[1] != self._dimensions
+            ):
                 return False
             self._reset()
             self.episodes = _table_of_arrays("episodes", arrays)
@@ -256,8 +270,8 @@ class RetrievalIndex:
             self._mentioned = IntegerTable.of(arrays["mentioned"])
             speakers = unpack_strings(arrays["speaker_names"])
             self._speaker_numbers = {name: number for number, name in enumerate(speakers)}
-            self.vocabulary = {word: number for number, word in enumerate(unpack_strings(arrays["vocabulary"]))}
-            names = unpack_strings(arrays["names"])
+            self.vocabulary = _strings_of_arrays("vocabulary", arrays)
+            names = _strings_of_arrays("names", arrays)
             self.episode_words = LexicalIndex.of(self.vocabulary, arrays["episode_words"])
             self.statement_words = LexicalIndex.of(self.vocabulary, arrays["statement_words"])
             self.names = NameTable.of(self.vocabulary, names, arrays["name_words"], arrays["within"])
@@ -429,6 +443,17 @@ def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:
         are_kept = np.array_equal(_restored(half), table.rows)  # as those of a cached embedder, which are rounded
         return {name: half if are_kept else table.rows, f"{name}_filled": table.filled}
     return {name: table.codes, f"{name}_factors": table.factors, f"{name}_filled": table.filled}
+
+
+def _strings_to_arrays(name: str, strings: StringTable) -> dict[str, NDArray[Any]]:
+    seed = np.array([strings.seed], np.uint64)
+    return {name: strings.items.packed(), f"{name}_index": strings.entries, f"{name}_seed": seed}
+
+
+def _strings_of_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> StringTable:
+    entries = arrays.get(f"{name}_index")
+    seed = None if entries is None else int(arrays[f"{name}_seed"][0])
+    return StringTable(arrays[name], entries, seed)
 
 
 def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:

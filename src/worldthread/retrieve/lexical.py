@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
+from worldthread.graph.strings import StringTable
 from worldthread.retrieve.integer_table import GrowingArray, IntegerTable
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import Query, Scores
@@ -55,7 +56,7 @@ class LexicalIndex:
         vocabulary: numbers of words; new words are added to it. It may be shared.
     """
 
-    def __init__(self, vocabulary: dict[str, int]) -> None:
+    def __init__(self, vocabulary: StringTable) -> None:
         self._vocabulary = vocabulary
         self.rows = IntegerTable(3)
         """(text, word, times)."""
@@ -66,7 +67,7 @@ class LexicalIndex:
         self._late: dict[int, list[tuple[int, int]]] = {}  # by word: text, times
 
     @classmethod
-    def of(cls, vocabulary: dict[str, int], rows: NDArray[np.int32]) -> LexicalIndex:
+    def of(cls, vocabulary: StringTable, rows: NDArray[np.int32]) -> LexicalIndex:
         """Return an index with the :attr:`rows` of another that has the same vocabulary."""
         index = cls(vocabulary)
         index.rows = IntegerTable.of(rows)
@@ -85,9 +86,8 @@ class LexicalIndex:
         """Add a text. A number that has a text already keeps that one."""
         if number in self:
             return
-        vocabulary = self._vocabulary
         words = words_of(text)
-        counts = Counter(vocabulary.setdefault(word, len(vocabulary)) for word in words)
+        counts = Counter(map(self._vocabulary.intern, words))
         self.rows.extend([(number, word, times) for word, times in counts.items()])
         if self._sorted:
             for word, times in counts.items():
@@ -153,7 +153,7 @@ class LexicalIndex:
         Returns:
             Numbers of texts, each once, and frequencies; empty for an unknown word.
         """
-        number = self._vocabulary.get(word)
+        number = self._vocabulary.find(word)
         if number is None:
             return np.zeros(0, np.int32), np.zeros(0, np.int32)
         if not self._sorted or must_sort_again(len(self.rows), self._sorted, _LEAST_LATE):

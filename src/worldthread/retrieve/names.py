@@ -9,6 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.graph.columns import StringList
+from worldthread.graph.strings import StringTable
 from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.sparse import CSRRows
 from worldthread.retrieve.words import STOP, words_of
@@ -88,18 +90,21 @@ class NameTable:
 
     Args:
         vocabulary: numbers of words; new words are added to it. It may be shared.
+        names: the first names; they become the table's own.
     """
 
-    def __init__(self, vocabulary: dict[str, int]) -> None:
-        self.names: list[str] = []
-        """Normalised names, by number."""
+    def __init__(self, vocabulary: StringTable, names: StringTable | None = None) -> None:
+        self.table = StringTable() if names is None else names
+        """The normalised names."""
         self.words = IntegerTable(2)
         """(name, word) for every word of every name, names ascending, words in order."""
         self.within = IntegerTable(2)
         """(longer name, shorter name): the words of the shorter are a run of those of the longer."""
         self._vocabulary = vocabulary
-        self._numbers: dict[str, int] = {}
-        self._static = _StaticNames(0, np.zeros((0, 2), np.int32))
+        self._use(_StaticNames(0, np.zeros((0, 2), np.int32)))
+
+    def _use(self, static: _StaticNames) -> None:
+        self._static = static
         # of the names that came later
         self._of_words: dict[Run, list[int]] = {}
         self._runs: list[Run] = []
@@ -107,32 +112,40 @@ class NameTable:
 
     @classmethod
     def of(
-        cls, vocabulary: dict[str, int], names: list[str], words: NDArray[np.int32], within: NDArray[np.int32]
+        cls, vocabulary: StringTable, names: StringTable, words: NDArray[np.int32], within: NDArray[np.int32]
     ) -> NameTable:
         """Return the table that was saved with these :attr:`names`, :attr:`words` and :attr:`within`."""
-        table = cls(vocabulary)
-        table.names = names
+        table = cls(vocabulary, names)
         table.words, table.within = IntegerTable.of(words), IntegerTable.of(within)
-        table._numbers = dict(zip(names, range(len(names)), strict=True))
-        table._static = _StaticNames(len(names), table.words.rows)
+        table._use(_StaticNames(len(names), table.words.rows))
         return table
 
+    def settle(self) -> None:
+        """Pack what came later, which takes a fraction of the RAM."""
+        if self.table.late:
+            self.table.settle()
+            self._use(_StaticNames(len(self.table), self.words.rows))
+
+    @property
+    def names(self) -> StringList:
+        """Normalised names, by number."""
+        return self.table.items
+
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.table)
 
     def find(self, name: str) -> int | None:
         """Return the number of a normalised name; ``None`` for an unknown one."""
-        return self._numbers.get(name)
+        return self.table.find(name)
 
     def number(self, name: str) -> int:
         """Return the number of a normalised name, and register the name if it is new."""
-        known = self._numbers.get(name)
-        if known is not None:
-            return known
-        number = self._numbers[name] = len(self.names)
-        self.names.append(name)
+        count = len(self.table)
+        number = self.table.intern(name)
+        if number < count:
+            return number
         texts = words_of(name)
-        run = tuple(self._vocabulary.setdefault(word, len(self._vocabulary)) for word in texts)[:_LONGEST]
+        run = tuple(map(self._vocabulary.intern, texts))[:_LONGEST]
         self.words.extend([(number, word) for word in run])
         pairs = [(number, shorter) for shorter in self._inside(run)]
         if run and name not in STOP and not all(text[0].isdigit() for text in texts):

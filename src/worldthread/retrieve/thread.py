@@ -127,7 +127,7 @@ def _seeds(query: Query, index: RetrievalIndex, links: Links) -> Floats:
     gains: list[float] = []
     frequencies: list[int] = []
     for text in dict.fromkeys(words_of(query.text)):
-        word = vocabulary.get(text)
+        word = vocabulary.find(text)
         if word is None or word >= len(links.word_df) or text in covered:  # no episode and no name has the word
             continue
         frequency = max(int(links.word_df[word]), 1)

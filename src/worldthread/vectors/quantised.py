@@ -1,4 +1,8 @@
-"""Unit vectors with eight bits a number: a quarter of the RAM and of the time; cosines are off by about 0.002."""
+"""Unit vectors with eight bits a number: a quarter of the RAM and of the time; cosines are off by about 0.002.
+
+Above :data:`SKETCHED_ROWS` rows, only those are compared that are likely to be similar
+(:mod:`worldthread.vectors.sketch`); the others have an estimated cosine.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
+from worldthread.vectors.sketch import SignSketch, likely
+
+SKETCHED_ROWS: Final = 3_000_000
+"""Tables with more rows are searched approximately."""
 
 _LEVELS: Final = 127
+_COMPARED_SHARE: Final = 256  # one row in so many is compared in full in a table that is searched approximately
+_LEAST_COMPARED: Final = 8192
 _ONE_THREAD_ROWS: Final = 200_000  # up to here one thread is faster than starting several
 _PART: Final = 1 << 16  # rows to round at a time
 _BLOCK: Final = 1 << 15  # rows that are added to a table at a time, so that nothing is copied when it grows
@@ -50,7 +60,7 @@ class QuantisedTable:
         dimensions: length of a vector.
     """
 
-    __slots__ = ("_blocks", "_count", "_factors", "_filled", "_first")
+    __slots__ = ("_blocks", "_count", "_factors", "_filled", "_first", "_sketch", "counted")
 
     def __init__(self, dimensions: int) -> None:
         self._first = np.zeros((0, dimensions), np.int8)
@@ -58,6 +68,9 @@ class QuantisedTable:
         self._factors = np.zeros(0, np.float32)
         self._filled = np.zeros(0, bool)
         self._count = 0
+        self._sketch = SignSketch(dimensions, lambda start, end: self.codes_of(np.arange(start, end)))
+        self.counted: NDArray[np.bool_] | None = None
+        """Which rows have a part in how many are compared in an approximate search; ``None`` for all."""
 
     @classmethod
     def of(cls, codes: NDArray[np.int8], factors: NDArray[np.float32], filled: NDArray[np.bool_]) -> QuantisedTable:
@@ -155,6 +168,7 @@ class QuantisedTable:
             self._set(numbers[part], codes)
             self._factors[numbers[part]] = factors
         self._filled[numbers] = True
+        self._sketch.changed(numbers)
 
     def _set(self, numbers: NDArray[np.int64], codes: NDArray[np.int8]) -> None:
         is_first = numbers < len(self._first)
@@ -197,6 +211,8 @@ class QuantisedTable:
         import simsimd
 
         codes, factors = _rounded(queries)
+        if self._count > SKETCHED_ROWS:
+            return np.stack([self._estimated(*pair) for pair in zip(codes, factors, strict=True)])
         threads = 0 if self._count > _ONE_THREAD_ROWS else 1  # 0: one for each processor
         found = np.empty((len(queries), self._count), np.float32)  # whole numbers below 2^24, which it holds exactly
         start = 0
@@ -207,6 +223,18 @@ class QuantisedTable:
             start = end
         for row, factor in enumerate(factors):
             found[row] *= self.factors * factor
+        return found
+
+    def _estimated(self, query: NDArray[np.int8], factor: np.float32) -> NDArray[np.float32]:
+        """Return inner products: of the rows that are likely to be similar as of any table, of the others estimates."""
+        import simsimd
+
+        distances, found = self._sketch.compared(query, self._count)
+        if not self.filled.all():
+            found[~self.filled] = 0
+        compared = likely(distances, max(_LEAST_COMPARED, self._count // _COMPARED_SHARE), self.counted)
+        products = simsimd.cdist(query[None], self.codes_of(compared), metric="dot")
+        found[compared] = np.asarray(products, np.float32)[0] * (self.factors[compared] * factor)
         return found
 
 
