@@ -174,7 +174,7 @@ class EndingModel:
         self._kept: OrderedDict[str, _ReadText] = OrderedDict()
         self._lock = threading.Lock()
         self.thresholds = (float(weights["thresholds"][0]), float(weights["thresholds"][1]))
-        """How sure the model must be that a statement has ended, which above 1 it never is, and that it was never so."""
+        """How sure the model must be that a statement has ended (above 1 it never is), and that it was never so."""
 
     def _read(self, text: str) -> _ReadText:
         with self._lock:
