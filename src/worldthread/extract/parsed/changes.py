@@ -71,7 +71,7 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
     """
     if doc.text.rstrip("\"'”’»)] ").endswith("?"):
         return []
-    if any(limit.search(doc.text) is not None for limit in (_FOR_NOW, _AT_TIMES, _STORY)):
+    if is_limited(doc.text):
         return []
     clauses = list(clauses)
     found = EndedThings(doc, sentence, clauses, referents).changes()
@@ -86,6 +86,15 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
         found += one.changes()
         referents = one.referents  # "Luis lied to me, so I kicked him out"
     return found
+
+
+def is_limited(sentence: str) -> bool:
+    """Return whether a sentence speaks of a while only, of certain hours, or of a story or dream.
+
+    Args:
+        sentence: the sentence.
+    """
+    return any(limit.search(sentence) is not None for limit in (_FOR_NOW, _AT_TIMES, _STORY))
 
 
 class _ClauseChanges:

@@ -9,13 +9,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.base import USER
-from worldthread.extract.parsed.changes import changes_of
+from worldthread.extract.parsed.changes import changes_of, is_limited
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.facts import facts_of
+from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.prose.clauses import Clauses
@@ -61,10 +62,12 @@ class ParsedExtractor:
     """Extracts statements from English with a dependency parser, without a language model.
 
     An :class:`~worldthread.extract.base.Extractor`. Thread-safe. Theses and their objects are those of
-    :class:`~worldthread.extract.prose.extractor.ProseExtractor`; facts and endings come from the parse.
+    :class:`~worldthread.extract.prose.extractor.ProseExtractor`; facts and endings come from the parse. Where no
+    rule ends anything, a small trained model is asked what is corrected, if its encoder is installed
+    (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/2"
+    name: Final = "parsed/3"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -135,6 +138,7 @@ class ParsedExtractor:
         """
         reading = self._read(text, speaker, at)
         stated = set(extraction.statements)
+        stated_facts = [statement for statement in extraction.statements if isinstance(statement, Fact)]
         reasons: dict[Fact, str] = {}
         for statement in extraction.statements:
             if isinstance(statement, Fact) and statement not in reading.restricted:
@@ -153,10 +157,16 @@ class ParsedExtractor:
                     if change.never or correction is not None:
                         corrected.add(fact)
         if correction is not None:
-            for fact in corrected_facts(correction, [s for s in extraction.statements if isinstance(s, Fact)], view):
+            for fact in corrected_facts(correction, stated_facts, view):
                 if fact not in stated:
                     reasons[fact] = correction.text
                     corrected.add(fact)
+        if not reasons:  # what a rule understands needs no guess
+            said, by = reading.said, speaker or USER
+            for learned in learned_endings(said, by, stated_facts, view, corrects=correction is not None):
+                reasons[learned.fact] = learned.reason
+                if learned.never:
+                    corrected.add(learned.fact)
         endings: dict[Statement, Ending] = {
             fact: Ending(fact, reason, never=fact in corrected) for fact, reason in reasons.items()
         }
@@ -193,6 +203,7 @@ class _Reading(NamedTuple):
         restricted: facts that hold only at some times: "I don't drink coffee after lunch".
         correction: that it corrects something; ``None`` when it does not.
         whole: whether its facts say all of it.
+        said: its sentences in English that are no questions, jokes or stories, without label and greeting.
     """
 
     extraction: Extraction
@@ -201,6 +212,7 @@ class _Reading(NamedTuple):
     restricted: frozenset[Fact]
     correction: Correction | None
     whole: bool
+    said: tuple[str, ...]
 
 
 def _read(text: str, speaker: str, at: float | None) -> _Reading:
@@ -217,9 +229,9 @@ def _read(text: str, speaker: str, at: float | None) -> _Reading:
     changes = tuple(change for one in readers for change in one.changes)
     replacing = tuple(fact for one in readers for fact in one.replacing)
     restricted = frozenset(fact for one in readers for fact in one.restricted)
-    return _Reading(
-        extraction, changes, replacing, restricted, correction, bool(readers) and all(one.whole for one in readers)
-    )
+    whole = bool(readers) and all(one.whole for one in readers)
+    said = tuple(sentence for one in readers for sentence in one.said)
+    return _Reading(extraction, changes, replacing, restricted, correction, whole, said)
 
 
 class _ParsedPassageExtractor(PassageExtractor):
@@ -241,6 +253,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.changes: list[Change] = []
         self.replacing: list[Fact] = []
         self.restricted: list[Fact] = []
+        self.said: list[str] = []
         self.whole = states_facts
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
@@ -257,6 +270,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
             self.whole = False
             return Clauses(), []
+        if not is_limited(sentence.text):
+            self.said.append(sentence.text[_begin(sentence) :])
         doc = self._docs[id(sentence)]
         names = frozenset(word for e in found if e.kind in ("person", "name") for word in e.name.split())
         read = facts_of(doc, referents, names)

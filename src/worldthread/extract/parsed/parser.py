@@ -60,22 +60,59 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
 
 
 def _repaired(doc: Doc) -> Doc:
+    """Return a tree without mistakes that the model makes often."""
+    for token in doc:
+        if token.dep_ == "aux" and token.head.dep_ == "auxpass":
+            token.head = token.head.head  # "I'm getting married"
+    return _with_place(_with_verb(doc))
+
+
+def _with_verb(doc: Doc) -> Doc:
     """Return a tree in which "leaves" of "my flight leaves at 7:40", which the model takes for a noun, is a verb."""
     verb = next((t for t in doc if t.dep_ == "ROOT" and t.lower_ in _SCHEDULED and t.tag_ in ("NNS", "VBZ")), None)
     subject = verb.nbor(-1) if verb is not None and verb.i else None
     if verb is None or subject is None or subject.dep_ != "compound" or not any(c.dep_ == "prep" for c in verb.rights):
         return doc
-    heads = [subject.i if t.head == verb and t.i < subject.i and t.dep_ in _OF_NOUN else t.head.i for t in doc]
     lemma = verb.lower_[: -2 if verb.lower_ == "finishes" else -1]
+    return _copied(
+        doc,
+        heads=[subject.i if t.head == verb and t.i < subject.i and t.dep_ in _OF_NOUN else t.head.i for t in doc],
+        deps=["nsubj" if t == subject else t.dep_ for t in doc],
+        tags=["VBZ" if t == verb else t.tag_ for t in doc],
+        pos=["VERB" if t == verb else t.pos_ for t in doc],
+        lemmas=[lemma if t == verb else t.lemma_ for t in doc],
+    )
+
+
+def _with_place(doc: Doc) -> Doc:
+    """Return a tree in which "Lima" of "my flight to Lima leaves at 6" belongs to "to", and is no second subject."""
+    for token in doc:
+        prep = token.nbor(-1) if token.dep_ == "nsubj" and token.i > 1 else None
+        noun = prep.head if prep is not None and prep.dep_ == "prep" and not list(prep.children) else None
+        if prep is None or noun is None or noun.dep_ != "nsubj" or noun.head != token.head or noun.i > prep.i:
+            continue
+        return _copied(
+            doc,
+            heads=[prep.i if t == token else t.head.i for t in doc],
+            deps=["pobj" if t == token else t.dep_ for t in doc],
+            tags=[t.tag_ for t in doc],
+            pos=[t.pos_ for t in doc],
+            lemmas=[t.lemma_ for t in doc],
+        )
+    return doc
+
+
+def _copied(doc: Doc, *, heads: list[int], deps: list[str], tags: list[str], pos: list[str], lemmas: list[str]) -> Doc:
+    """Return a copy of a tree with other heads, arcs, tags and lemmas."""
     return type(doc)(
         doc.vocab,
         words=[t.text for t in doc],
         spaces=[bool(t.whitespace_) for t in doc],
         heads=heads,
-        deps=["nsubj" if t == subject else t.dep_ for t in doc],
-        tags=["VBZ" if t == verb else t.tag_ for t in doc],
-        pos=["VERB" if t == verb else t.pos_ for t in doc],
-        lemmas=[lemma if t == verb else t.lemma_ for t in doc],
+        deps=deps,
+        tags=tags,
+        pos=pos,
+        lemmas=lemmas,
     )
 
 
