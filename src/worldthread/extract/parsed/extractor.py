@@ -68,7 +68,7 @@ class ParsedExtractor:
     :class:`~worldthread.extract.prose.extractor.ProseExtractor`; facts and endings come from the parse.
     """
 
-    name: Final = "parsed/2"
+    name: Final = "parsed/3"
     concurrency: Final = 1
 
     def __init__(self) -> None:
@@ -274,8 +274,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         found_facts = whole_facts(doc, read, stated, referents, self._at)
         stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
         self._known |= {t.lemma_.lower() for t in doc if t.pos_ in ("NOUN", "PROPN")}
+        is_whole = read.whole and len(stated) == len(found_facts)
+        self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
-        return Clauses(facts, read.whole, None if subject is None else subject.name, _is_person(subject)), []
+        return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
 
     def _readings(
         self, doc: Doc, read: SentenceFacts, found: tuple[LocatedFact, ...], referents: Referents
@@ -285,7 +287,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         times = tuple(time_expressions(doc.text, self._at)) if self._at is not None and is_dated else ()
         understood = {one.clause.verb for one in read.facts}
         known = frozenset(self._known)
-        return [Reading(doc, one, referents, times, known, one.clause.verb not in understood) for one in found]
+        is_alone = len(self._docs) == 1
+        return [
+            Reading(doc, one, referents, times, known, one.clause.verb not in understood, is_alone) for one in found
+        ]
 
 
 def _begin(sentence: Sentence) -> int:

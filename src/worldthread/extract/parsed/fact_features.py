@@ -13,6 +13,7 @@ from worldthread.extract.parsed.phrases import is_break
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program
 from worldthread.extract.times import TimeExpression
+from worldthread.names import normalise_name
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -39,6 +40,7 @@ class Reading(NamedTuple):
         times: the times that the sentence names.
         known: lemmas of the nouns of the sentences before, in lower case.
         is_by_date: whether only the time that its clause names made a fact of it.
+        is_alone: whether the text says nothing but this sentence.
     """
 
     doc: Doc
@@ -47,6 +49,7 @@ class Reading(NamedTuple):
     times: tuple[TimeExpression, ...]
     known: frozenset[str]
     is_by_date: bool
+    is_alone: bool = False
 
 
 def words_of(text: str) -> list[str]:
@@ -113,15 +116,44 @@ def features_of(reading: Reading) -> dict[str, float]:
         *_of_rest(reading),
         *_of_time(reading),
     ):
-        found[name] = found.get(name, 0.0) + 1.0
-    return found
+        found[name] = min(found.get(name, 0.0) + 1.0, 2.0)
+    return with_combinations(found)
+
+
+def with_combinations(found: dict[str, float]) -> dict[str, float]:
+    """Return features with those that several of them make together.
+
+    Args:
+        found: features by name.
+
+    Returns:
+        The same and, for instance, whether the fact leaves out nothing and names everything in it.
+    """
+    is_cut = any(name.startswith(("left out", "cut ", "undated", "object not")) for name in found)
+    is_whole = not is_cut and "nothing cut" in found and "0 words to the next mark" in found
+    is_bare = "subject with the" in found or any(name.startswith("the bare") for name in found)
+    is_general = any(
+        name.startswith(("object in vague", "object in own", "object only judged", "object compared")) for name in found
+    )
+    is_alone = "clauses 1" in found
+    is_known = any(name in found for name in ("subject i", "subject with poss", "subject NNP"))
+    is_given = any(name in found for name in ("object with a", "object with poss", "object with nummod"))
+    is_anchored = is_whole and not is_bare and not is_general
+    combined = {
+        "whole": is_whole,
+        "whole and anchored": is_anchored,
+        "whole, anchored and alone": is_anchored and is_alone and is_known,
+        "bare": is_bare,
+        "whole with a name": is_whole and not is_bare and "object with a name" in found,
+        "whole of the speaker": is_anchored and "subject i" in found and is_given,
+        "bare and alone": is_bare and is_alone,
+    }
+    return found | {name: 1.0 for name, holds in combined.items() if holds}
 
 
 def _of_clause(reading: Reading) -> Iterator[str]:
-    clause, doc, fact = reading.stated.clause, reading.doc, reading.stated.fact
+    clause, doc = reading.stated.clause, reading.doc
     verb = clause.verb
-    yield f"verb {clause.lemma.partition(' ')[0]}"
-    yield f"relation {' '.join(fact.relation.split()[:2])}"
     for name in ("is_past", "is_perfect", "is_progressive", "is_passive"):
         if getattr(clause, name):
             yield name
@@ -169,7 +201,9 @@ def _of_subject(reading: Reading) -> Iterator[str]:
     kind = token.lower_ if token.tag_ == "PRP" else token.tag_
     yield f"subject {kind}"
     if token.tag_ in _NOUNS:
-        determiner = next((c.lower_ if c.tag_ == "DT" else "poss" for c in token.lefts if c.dep_ in ("det", "poss")), "")
+        determiner = next(
+            (c.lower_ if c.tag_ == "DT" else "poss" for c in token.lefts if c.dep_ in ("det", "poss")), ""
+        )
         yield f"subject with {determiner or 'nothing'}"
         if any(c.dep_ in ("conj", "cc") for c in token.children):
             yield "subject joined"
@@ -182,13 +216,8 @@ def _of_subject(reading: Reading) -> Iterator[str]:
             yield "subject known"
     if reading.stated.clause.verb.i - token.i > 6:
         yield "subject far away"
-    if normal(fact.subject) != normal(reading.referents.speaker):
+    if normalise_name(fact.subject) != normalise_name(reading.referents.speaker):
         yield "of another"
-
-
-def normal(name: str) -> str:
-    """Return a name in lower case."""
-    return name.lower()
 
 
 def _head(doc: Doc, indices: set[int]) -> Token | None:
@@ -303,7 +332,9 @@ def _of_rest(reading: Reading) -> Iterator[str]:
             yield f"then a mark and {after.dep_ if after.dep_ in _CLAUSES else after.pos_}"
     else:
         yield f"then {following.pos_} {following.dep_}"
-        yield f"then {following.lower_}" if following.pos_ in ("ADP", "SCONJ", "CCONJ", "ADV", "PART") else "then a word"
+        yield (
+            f"then {following.lower_}" if following.pos_ in ("ADP", "SCONJ", "CCONJ", "ADV", "PART") else "then a word"
+        )
     stop = next((t.i for t in doc[last + 1 :] if t.is_punct or (t.dep_ == "cc" and t.head.i <= last)), len(doc))
     rest = [t for t in doc[last + 1 : stop] if t.pos_ in _CONTENT]
     yield f"{min(len(rest), 4)} words to the next mark"

@@ -60,6 +60,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
         for time in time_expressions(doc.text, at, is_past=is_past)
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
+        and not (time.role == "duration" and time.precision in _SHORT)  # "meditates for 15 minutes"
         and not _is_topic(span)
     ]
     fact = stated.fact
@@ -98,6 +99,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
 
 
+_SHORT: Final = frozenset(["minute", "hour", "second"])
 _BEGINNING: Final = frozenset(["start", "begin", "join", "move", "switch", "transfer", "relocate", "become", "retire"])
 _BOUNDS: Final[dict[str, Role]] = {"since": "since", "until": "until", "till": "until"}
 
