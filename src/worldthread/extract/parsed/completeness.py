@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.facts import IS_ON, LocatedFact, SentenceFacts, completed
+from worldthread.extract.parsed.phrases import render
+from worldthread.extract.parsed.validity import is_planning, is_without_times
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import third_person
 from worldthread.extract.times import TimeExpression, time_expressions
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 _TURNS: Final = 1e8  # world times below it are turns of a game, not seconds
 _UNDATED_ROLES: Final = frozenset(["recurring", "duration"])
+_DAY: Final = 86400.0
 _PATTERNS: Final = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
 _OWN_TIMES: Final = frozenset(["acl", "advcl", "ccomp", "relcl"])
 
@@ -41,8 +45,56 @@ def whole_facts(
     if at is None or abs(at) < _TURNS:
         return found
     heads = {clause.verb for clause, _ in read.clauses}
-    timed = (_with_time(doc, one, heads, at) for one in found if not _is_mistimed(one, at))
-    return tuple(one for one in timed if one is not None)
+    repaired = (_with_tense(one, at) for one in found)
+    timed = (_with_time(doc, one, heads, at) for one in repaired if not _is_mistimed(one, at))
+    return tuple(_with_name(_with_recurrence(doc, one, heads, at), referents) for one in timed if one is not None)
+
+
+def _with_name(stated: LocatedFact, referents: Referents) -> LocatedFact:
+    """Return a fact with the name that follows its object after a comma: "my new supervisor", "Karen Lee"."""
+    clause, fact = stated.clause, stated.fact
+    things = [c for c in clause.verb.rights if c.dep_ == "dobj"]
+    things += [inner for c in clause.verb.rights if c.dep_ == "prep" for inner in c.children if inner.dep_ == "pobj"]
+    for thing in things:
+        name = next((c for c in thing.rights if c.dep_ == "appos" and c.pos_ == "PROPN"), None)
+        if name is None or thing.tag_ != "NN" or name.text in fact.object or not fact.object.endswith(thing.text):
+            continue
+        words = [t for t in name.subtree if t.i <= name.i]
+        if words[0].i == thing.i + 2 and thing.nbor().text == "," and all(t.pos_ == "PROPN" for t in words):
+            shown = render(words[0], name.i, referents)
+            return stated if shown is None else stated._replace(fact=replace(fact, object=f"{fact.object}, {shown}"))
+    return stated
+
+
+def _with_tense(stated: LocatedFact, at: float) -> LocatedFact:
+    """Return a fact with "read" in place of "reads" where its time is over: "I read the draft to them last night"."""
+    clause, fact = stated.clause, stated.fact
+    verb, present = clause.verb.lower_, third_person(clause.verb.lemma_.lower())
+    first, space, rest = fact.relation.partition(" ")
+    is_over = fact.valid_to is not None and fact.valid_to <= at
+    is_begun = fact.valid_from is not None and fact.valid_from < at
+    if verb not in WORDS["same_past"] or first != present or not (is_over or is_begun):
+        return stated
+    return stated._replace(fact=replace(fact, relation=f"{verb}{space}{rest}"))
+
+
+def _with_recurrence(doc: Doc, stated: LocatedFact, heads: set[Token], at: float) -> LocatedFact:
+    """Return a fact with how often or for how long it is so: "cooks", "lentils every Sunday"."""
+    clause, fact = stated.clause, stated.fact
+    if fact.relation == IS_ON or (fact.relation.startswith(("born ", "is ", "has age")) and not clause.is_progressive):
+        return stated
+    shown = f"{fact.relation} {fact.object}".lower()
+    found = [
+        time
+        for time in time_expressions(doc.text, at, is_past=clause.is_past or clause.is_perfect)
+        if (time.role == "recurring" or (time.role == "duration" and fact.valid_from is None))
+        and doc.text[time.start : time.end].lower() not in shown
+        and not any(word in shown.split() for word in doc.text[time.start : time.end].lower().split()[-1:])
+        and _is_time_of(doc, time, stated, heads)
+    ]
+    if len(found) != 1 or clause.verb.idx > found[0].start:
+        return stated
+    return stated._replace(fact=replace(fact, object=f"{fact.object} {doc.text[found[0].start : found[0].end]}"))
 
 
 def _is_mistimed(stated: LocatedFact, at: float) -> bool:
@@ -51,7 +103,13 @@ def _is_mistimed(stated: LocatedFact, at: float) -> bool:
     is_present = clause.verb.lower_ not in WORDS["same_past"] and not (
         clause.is_past or clause.is_perfect or clause.is_passive or clause.modal
     )
-    return is_present and fact.valid_to is not None and fact.valid_to <= at
+    if is_present and fact.valid_to is not None and fact.valid_to <= at:
+        return True
+    if not is_present or clause.is_progressive or clause.lemma not in WORDS["states"] - {"be", "have"}:
+        return False
+    # "I work there Monday and Saturday": the days of every week
+    is_to_come = fact.valid_from is not None and fact.valid_from > at
+    return is_to_come and fact.valid_to is not None and fact.valid_to - (fact.valid_from or 0) <= _DAY
 
 
 def _with_time(doc: Doc, stated: LocatedFact, heads: set[Token], at: float) -> LocatedFact | None:
@@ -61,7 +119,7 @@ def _with_time(doc: Doc, stated: LocatedFact, heads: set[Token], at: float) -> L
         return stated
     if clause.lemma in WORDS["schedules"] or fact.relation.startswith("born "):
         return stated
-    is_past = clause.is_past or clause.is_perfect
+    is_past = (clause.is_past or clause.is_perfect) and not is_planning(clause)
     shown = f"{fact.relation} {fact.object}".lower()
     times = [
         time
@@ -97,7 +155,9 @@ def _is_time_of(doc: Doc, time: TimeExpression, stated: LocatedFact, heads: set[
         return False
     verb = stated.clause.verb
     above = [span.root, *span.root.ancestors]
-    head = next((token for token in above if token in heads or token.dep_ in _OWN_TIMES), None)
+    head = next(
+        (token for token in above if token in heads or (token.dep_ in _OWN_TIMES and not is_without_times(token))), None
+    )
     if head == verb:
         return True
     is_scene = head is not None and head.lemma_ == "be" and head.i < verb.i and head.dep_ != "relcl"

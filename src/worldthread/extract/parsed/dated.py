@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, is_own_matter, is_stretch
+from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, going_of, is_own_matter, is_stretch
 from worldthread.extract.parsed.phrases import last_of, noun_phrase, render
 from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.phrases import Referents
@@ -140,6 +140,9 @@ class _DatedClause:
         clause = self._clause
         particle = clause.lemma.partition(" ")[2]
         participle = self._verb.lower_
+        going = going_of(clause)
+        if going is not None:
+            return " ".join(filter(None, (going, participle, particle, following)))
         if clause.modal:
             verb = f"plans to {self._verb.lemma_.lower()}"
         elif clause.is_progressive:

@@ -15,15 +15,19 @@ from worldthread.extract.parsed.corrections import OPENING, Correction, correcte
 from worldthread.extract.parsed.dated import with_dated
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
-from worldthread.extract.parsed.facts import facts_of
+from worldthread.extract.parsed.fact_features import Reading
+from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import NamedPhrase
+from worldthread.extract.parsed.probable import probable_facts
+from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
+from worldthread.extract.times import time_expressions
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
@@ -254,6 +258,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.replacing: list[Fact] = []
         self.restricted: list[Fact] = []
         self.said: list[str] = []
+        self._known: set[str] = set()
         self.whole = states_facts
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
@@ -283,9 +288,26 @@ class _ParsedPassageExtractor(PassageExtractor):
             self.restricted += [one.fact for one in read.facts if one.fact.relation.startswith("does not")]
         subject = next((subject for _, subject in read.clauses if subject is not None), None)
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
-        stated = whole_facts(doc, read, stated, referents, self._at)
+        found_facts = whole_facts(doc, read, stated, referents, self._at)
+        stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
+        self._known |= {t.lemma_.lower() for t in doc if t.pos_ in ("NOUN", "PROPN")}
+        is_whole = read.whole and len(stated) == len(found_facts)
+        self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
-        return Clauses(facts, read.whole, None if subject is None else subject.name, _is_person(subject)), []
+        return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _readings(
+        self, doc: Doc, read: SentenceFacts, found: tuple[LocatedFact, ...], referents: Referents
+    ) -> list[Reading]:
+        """Return the facts of a sentence with what their probability is estimated from."""
+        is_dated = self._at is not None and abs(self._at) >= TURNS
+        times = tuple(time_expressions(doc.text, self._at)) if self._at is not None and is_dated else ()
+        understood = {one.clause.verb for one in read.facts}
+        known = frozenset(self._known)
+        is_alone = len(self._docs) == 1
+        return [
+            Reading(doc, one, referents, times, known, one.clause.verb not in understood, is_alone) for one in found
+        ]
 
 
 def _begin(sentence: Sentence) -> int:

@@ -460,7 +460,7 @@ class _ClauseReader:
                 return []  # "I'm game for that", but "I'm captain of the team"
             if complement.tag_ == "NNS" and any(c.lower_ == "all" for c in self._verb.rights):
                 return []  # "I'm all ears"
-            is_plural = complement.tag_ in ("NNS", "NNPS") and self._verb.lower_ in ("is", "was", "am", "'m", "’m")
+            is_plural = complement.tag_ in ("NNS", "NNPS")
             kind = "" if is_plural or is_bare or phrase.name[0].isdigit() else " a"
             return [Fact(subject.name, ("was" if past else "is") + kind, phrase.name)]
         if past:
@@ -1020,6 +1020,8 @@ class _ClauseReader:
     def _relation(self) -> str:
         """Return the verb in words: "reads", "is reading", "read", "has read"."""
         clause = self._clause
+        if (going := going_of(clause)) is not None:
+            return f"{going} {self._verb_text()}"
         if clause.is_progressive:
             return ("was " if clause.is_past else "is ") + self._verb_text()
         if clause.is_perfect and not clause.is_past:
@@ -1237,6 +1239,13 @@ class _ClauseReader:
         last = self._extended(last)
         value = render(first, last, self._referents)
         return None if value is None else self._whole(value, last)
+
+
+def going_of(clause: Clause) -> str | None:
+    """Return the "went" of "went fishing with", which the parser takes for an auxiliary; ``None`` without one."""
+    going = next((c for c in clause.verb.lefts if c.lemma_ == "go" and c.dep_ in ("aux", "auxpass")), None)
+    is_gerund = clause.verb.tag_ == "VBG" and "be" not in clause.auxiliaries
+    return going.lower_ if going is not None and is_gerund else None
 
 
 def _is_general(subject: NamedPhrase) -> bool:

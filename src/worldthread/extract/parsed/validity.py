@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from worldthread.extract.parsed.clauses import Clause
 
-_TURNS: Final = 1e8  # world times below it are turns of a game, not seconds
+TURNS: Final = 1e8
+"""World times below it are turns of a game, not seconds."""
 
 
 def with_times(doc: Doc, facts: tuple[LocatedFact, ...], at: float) -> tuple[LocatedFact, ...]:
@@ -30,7 +31,7 @@ def with_times(doc: Doc, facts: tuple[LocatedFact, ...], at: float) -> tuple[Loc
     Returns:
         The facts, in order.
     """
-    if abs(at) < _TURNS or not facts:
+    if abs(at) < TURNS or not facts:
         return facts
     heads = {stated.clause.verb for stated in facts}
     return tuple(_with_times(doc, stated, heads, at) for stated in facts)
@@ -40,7 +41,9 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
     clause = stated.clause
     is_state = _is_state(clause)
     has_got = clause.is_perfect and clause.verb.lower_ == "got" and "have" in clause.auxiliaries  # "I've got an exam"
-    is_past = clause.is_past or (clause.is_perfect and not is_state and not has_got)
+    is_past = (clause.is_past or (clause.is_perfect and not is_state and not has_got)) and not (
+        is_planning(clause) and _is_any_to_come(doc, at)
+    )
     others = heads - {clause.verb}
     is_schedule = clause.lemma == "be" or clause.lemma in WORDS["schedules"]
     inside = {
@@ -57,6 +60,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
         for time in time_expressions(doc.text, at, is_past=is_past)
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
+        and not (time.role == "duration" and time.precision in _SHORT)  # "meditates for 15 minutes"
         and not _is_topic(span)
     ]
     fact = stated.fact
@@ -85,7 +89,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
         and valid_to is not None
     ):
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
-    if clause.lemma in WORDS["planning"] and valid_from is not None and valid_from > at:
+    if is_planning(clause) and valid_from is not None and valid_from > at:
         return stated  # the time of what is planned
     is_meant = clause.lemma in WORDS["intentions"]
     if clause.is_progressive and not clause.is_past and not is_meant and valid_from is not None and valid_from > at:
@@ -95,6 +99,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
 
 
+_SHORT: Final = frozenset(["minute", "hour", "second"])
 _BEGINNING: Final = frozenset(["start", "begin", "join", "move", "switch", "transfer", "relocate", "become", "retire"])
 _BOUNDS: Final[dict[str, Role]] = {"since": "since", "until": "until", "till": "until"}
 
@@ -136,8 +141,26 @@ def _overlap(time: str, value: str) -> bool:
     return time in value or value in time
 
 
+def is_planning(clause: Clause) -> bool:
+    """Return whether a time that follows a verb is that of what is planned: "I booked a flat in Rome for May"."""
+    return clause.lemma.partition(" ")[0] in WORDS["planning"]
+
+
+def _is_any_to_come(doc: Doc, at: float) -> bool:
+    return any(t.valid_from is not None and t.valid_from > at for t in time_expressions(doc.text, at, is_past=False))
+
+
+def is_without_times(head: Token) -> bool:
+    """Return whether times in a participle clause are those of the verb: "met a man called Sam in May"."""
+    is_naming = head.dep_ == "acl" and head.lemma_ in ("call", "name", "nickname")
+    has_subject = any(c.dep_ in ("nsubj", "mark", "advmod") for c in head.lefts)
+    return is_naming or (head.dep_ == "advcl" and head.tag_ == "VBG" and not has_subject)
+
+
 def _has_own_time(head: Token) -> bool:
     """Return whether a token heads a clause that has times of its own: "the one that I met in May"."""
+    if is_without_times(head):
+        return False
     if head.dep_ == "advcl":
         return not any(mark.lower_ in ("since", "until", "till", "after", "before") for mark in head.children)
     if head.dep_ == "conj" and head.pos_ in ("VERB", "AUX"):

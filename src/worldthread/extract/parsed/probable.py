@@ -1,0 +1,98 @@
+"""Leaves out facts that are probably not right, by a logistic regression of which the weights are shipped."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+from worldthread.extract.parsed.fact_features import Reading, features_of
+from worldthread.extract.parsed.facts import LocatedFact
+
+WEIGHTS: Final = "fact_weights.json"
+"""The file of the weights; ``benchmarks/train_facts.py`` writes it."""
+_FEW: Final = 2  # finite verbs of a sentence that can be all that a text says
+
+
+class FactWeights(NamedTuple):
+    """A logistic regression.
+
+    Args:
+        weights: weights of the features by name; a feature without one counts for nothing.
+        bias: what is added to their sum.
+        threshold: least probability of a fact that is stated.
+        threshold_alone: the same for a text that is one short sentence. Who says only "I own a hamster" means that it
+            be known, and nothing before it explains it.
+    """
+
+    weights: dict[str, float]
+    bias: float
+    threshold: float
+    threshold_alone: float
+
+
+@cache
+def shipped_weights() -> FactWeights:
+    """Return the weights that are shipped."""
+    text = files("worldthread.extract.parsed").joinpath(WEIGHTS).read_text(encoding="utf-8")
+    return FactWeights(**json.loads(text))
+
+
+def probability(features: dict[str, float], model: FactWeights) -> float:
+    """Return the probability that a fact is right, in [0, 1].
+
+    Args:
+        features: its features.
+        model: the weights.
+    """
+    total = model.bias + sum(model.weights.get(name, 0.0) * value for name, value in features.items())
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def is_short_and_alone(reading: Reading) -> bool:
+    """Return whether a text is one sentence with few verbs."""
+    finite = sum(token.tag_ in ("VBD", "VBP", "VBZ", "MD") for token in reading.doc)
+    return reading.is_alone and finite <= _FEW
+
+
+def is_baseless(reading: Reading) -> bool:
+    """Return whether the clause does not say what the fact does, whatever its probability.
+
+    It is a comparison ("I swim like a wardrobe"), a shout ("FLIGHTS ARE BOOKED"), or has no subject and tells only when
+    something happened ("Came five days late, on the 19th").
+    """
+    clause = reading.stated.clause
+    is_compared = any(c.dep_ == "prep" and c.lower_ == "like" and c.nbor(-1).text != "," for c in clause.verb.rights)
+    is_shouted = clause.verb.is_upper and len(clause.verb) > 2
+    return is_compared or is_shouted or (clause.subject is None and reading.is_by_date)
+
+
+def has_unknown_subject(reading: Reading) -> bool:
+    """Return whether only the talk explains the subject: "the repo is 14 GB", but not "the end of the film"."""
+    subject = reading.stated.clause.subject
+    if subject is None or subject.tag_ not in ("NN", "NNS"):
+        return False
+    is_definite = any(c.dep_ == "det" and c.lower_ in ("the", "this", "that", "these", "those") for c in subject.lefts)
+    return is_definite and not any(c.dep_ in ("prep", "relcl", "acl", "appos") for c in subject.rights)
+
+
+def probable_facts(readings: list[Reading]) -> tuple[LocatedFact, ...]:
+    """Return the facts of a sentence that are probably right.
+
+    Args:
+        readings: the facts with what is known of their sentence.
+
+    Returns:
+        Those at or above the threshold, in order.
+    """
+    model = shipped_weights()
+    kept = []
+    for one in readings:
+        is_alone = is_short_and_alone(one)
+        if is_baseless(one) or (not is_alone and has_unknown_subject(one)):
+            continue
+        if probability(features_of(one), model) >= (model.threshold_alone if is_alone else model.threshold):
+            kept.append(one.stated)
+    return tuple(kept)
