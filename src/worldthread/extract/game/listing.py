@@ -20,12 +20,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.english import VAGUE, MentionedThing, mentioned_thing, noun_phrase, sentences
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.names import normalise_name
+from worldthread.types import Statement
 
 _PART_OF_ROOM: Final = re.compile(
     r"\b(?:rooms?|corners?|floor|ground|walls?|ceiling|cent(?:er|re)|middle|side|sides|end|distance|edge|air|area|place|"
@@ -128,6 +130,14 @@ def extract_listings(room: str | None, text: str, collector: StatementCollector)
         text: the description of a room, or the feedback to an action.
         collector: takes the statements.
     """
+    for fact in _listed_facts(room, text):
+        collector.add(fact)
+
+
+@lru_cache(maxsize=2048)  # games print the same descriptions again and again
+def _listed_facts(room: str | None, text: str) -> tuple[Statement, ...]:
+    """Return the facts that :func:`extract_listings` adds, in order."""
+    collector = StatementCollector({})
     lines = text.splitlines()
     plain: list[str] = []
     holder: tuple[str, str] | None = None  # the relation and the holder of the indented lines that follow
@@ -153,6 +163,7 @@ def extract_listings(room: str | None, text: str, collector: StatementCollector)
     it: str | None = None
     for sentence in sentences("\n".join(plain)):
         it = _extract_sentence(sentence.rstrip(".!"), room, it, collector) or it
+    return tuple(collector.statements)
 
 
 def _extract_sentence(sentence: str, room: str | None, it: str | None, collector: StatementCollector) -> str | None:

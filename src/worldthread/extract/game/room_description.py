@@ -15,16 +15,24 @@ There is a closed oak door leading east.        (oak door, leads east from, Hall
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.commands import direction_of
-from worldthread.extract.game.english import VAGUE, MentionedThing, noun_phrase, sentences
+from worldthread.extract.game.english import (
+    ADJECTIVE_STATES,
+    COOKING_STATES,
+    VAGUE,
+    MentionedThing,
+    noun_phrase,
+    sentences,
+)
 from worldthread.extract.game.listing import extract_listings
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
-from worldthread.types import Fact
+from worldthread.types import Fact, Statement
 
 _COMPASS: Final = "|".join(d for d in sorted(v.OPPOSITE, key=len, reverse=True) if d not in ("in", "out"))
 
@@ -205,14 +213,22 @@ def extract_room(room: str, description: str, collector: StatementCollector, *, 
     collector.add(v.place(v.PLAYER, v.IS_IN, room))
     collector.add(v.kind(room, "room"))
     if lists_things:
-        for sentence in sentences(description):
-            if not _extract_door(sentence, room, collector):
-                _extract_exits(sentence, room, collector)
+        for statement in _doors_and_exits(room, description, collector.adjectives is COOKING_STATES):
+            collector.add(statement)
         extract_listings(room, description, collector)
         return
     latest: str | None = None  # the thing that "it" means
     for sentence in sentences(description):
         latest = _extract_sentence(sentence, room, latest, collector) or latest
+
+
+@lru_cache(maxsize=2048)  # games print the same descriptions again and again
+def _doors_and_exits(room: str, description: str, is_cooking: bool) -> tuple[Statement, ...]:
+    collector = StatementCollector(COOKING_STATES if is_cooking else ADJECTIVE_STATES)
+    for sentence in sentences(description):
+        if not _extract_door(sentence, room, collector):
+            _extract_exits(sentence, room, collector)
+    return tuple(collector.statements)
 
 
 def _extract_sentence(sentence: str, room: str, latest: str | None, collector: StatementCollector) -> str | None:
