@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -89,6 +89,12 @@ def mcp(
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="With --game: the seed of the game. Default: 0.")] = None,
+    valid_actions: Annotated[
+        Literal["ours", "jericho", "none"] | None,
+        typer.Option(
+            help="With --game, of a Z-machine game: whose list of valid actions the client is told. Default: ours."
+        ),
+    ] = None,
 ) -> None:
     """Serve a memory or a game to MCP clients.
 
@@ -112,6 +118,8 @@ def mcp(
         raise InputError("--clients needs --http, and cannot be combined with --namespace, --also-namespace and --game")
     if game is None and seed is not None:
         raise InputError("--seed needs --game")
+    if game is None and valid_actions is not None:
+        raise InputError("--valid-actions needs --game")
     if game is not None and (
         readonly or reference_tools or model is not None or _is_given(context, "namespace") or also_namespace
     ):
@@ -144,7 +152,12 @@ def mcp(
             )
             return _memory(shared, reference_tools=reference_tools)
         # $WORLDTHREAD_MEMORY names the file of notes, not of plays
-        return _game(game, seed=seed or 0, path=memory.file if _is_given(context, "memory") else None)
+        return _game(
+            game,
+            seed=seed or 0,
+            path=memory.file if _is_given(context, "memory") else None,
+            valid_actions=valid_actions,
+        )
 
     if not http:
         served = opened()
@@ -193,12 +206,14 @@ def _memory(shared: SharedMemory, *, reference_tools: bool) -> _PreparedServer:
     )  # fmt: skip
 
 
-def _game(id: str, *, seed: int, path: Path | None) -> _PreparedServer:
+def _game(
+    id: str, *, seed: int, path: Path | None, valid_actions: Literal["ours", "jericho", "none"] | None
+) -> _PreparedServer:
     from worldthread.mcp.configuration import GAME_SERVER, game_configuration
     from worldthread.mcp.game import SharedGame
     from worldthread.mcp.game_tools import create_game_server
 
-    game = SharedGame(id, seed=seed, path=path)
+    game = SharedGame(id, seed=seed, path=path, valid_actions=valid_actions)
     return _PreparedServer(
         create_game_server(game), game.close, f"the game {game.id}", GAME_SERVER, lambda: game_configuration(game)
     )

@@ -84,7 +84,8 @@ class GraphView:
                 if number is None:
                     return []
                 wanted.append((position, number))
-        keys, holds = statements.keys, state.holds
+        keys, holds, versions = statements.keys, state.holds, state.versions.get
+        is_now = at is None
         candidates = statements.incident_to_numbers(number for _, number in wanted) if wanted else range(len(keys))
         strings = state.strings.items
         found = []
@@ -96,8 +97,13 @@ class GraphView:
                 if key[position] != part:
                     break
             else:
-                if holds(number, at):
-                    found.append((tuple(strings[part] for part in key), number))
+                rows = versions(number)
+                if not rows:
+                    continue
+                _, _, ended_by, _, start, end = rows[-1]
+                # most statements have no times of their own, which is seen faster here than by a call
+                if (ended_by == ABSENT) if is_now and start == end == ABSENT else holds(number, at):
+                    found.append(((strings[key[0]], strings[key[1]], strings[key[2]]), number))
         found.sort()
         return [fact for _, number in found if isinstance(fact := state.statement(number), Fact)]
 

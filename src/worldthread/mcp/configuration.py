@@ -44,6 +44,8 @@ def game_configuration(game: SharedGame) -> str:
     options = ["--game", f"{kind}:{Path(file).absolute()}" if is_path else game.id]
     if game.seed:
         options += ["--seed", str(game.seed)]
+    if game.valid_actions is not None:
+        options += ["--valid-actions", game.valid_actions]
     if game.path is not None:
         options += ["--memory", str(game.path)]
     entry = _command(options)

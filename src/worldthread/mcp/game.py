@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from worldthread.envs import make, spec_of
 from worldthread.errors import GameError
@@ -19,6 +19,10 @@ from worldthread.types import Episode
 
 _LOCK_SECONDS: Final = 60.0  # the longest wait for another writer of the file
 _SHUTDOWN_SECONDS: Final = 5.0  # the longest wait for a running move when the server ends
+
+ListOfActions: TypeAlias = Literal["ours", "jericho", "none"]
+"""Whose list of valid actions is told."""
+_LISTS: Final[dict[ListOfActions, Any]] = {"ours": True, "jericho": "jericho", "none": False}
 
 T = TypeVar("T")
 
@@ -88,6 +92,8 @@ class SharedGame:
         id: the id of the game; see :func:`worldthread.envs.make`.
         seed: seeds the game, or its random generator.
         path: the file that stores the plays, each in a namespace of its own; ``None`` to keep them in RAM only.
+        valid_actions: whose list of valid actions the client of a Z-machine game is told, ``"ours"``, ``"jericho"`` or
+            ``"none"``; ``None`` for what the game does by itself.
 
     Raises:
         GameError: there is no such game, or it cannot be played here.
@@ -96,7 +102,11 @@ class SharedGame:
         InputError: an argument is invalid.
     """
 
-    def __init__(self, id: str, *, seed: int = 0, path: Path | None = None) -> None:
+    def __init__(
+        self, id: str, *, seed: int = 0, path: Path | None = None, valid_actions: ListOfActions | None = None
+    ) -> None:
+        self.valid_actions = valid_actions
+        options = {} if valid_actions is None else {"valid_actions": _LISTS[valid_actions]}
         self.id = id if ":" in id else spec_of(id).id
         self.seed = seed
         self.path = None if path is None else path.expanduser().absolute()
@@ -104,7 +114,7 @@ class SharedGame:
         self._is_closed = False
         # engines must be used by the thread that created them
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="game")
-        self._env = self._thread.submit(make, self.id, seed=seed, max_moves=math.inf).result()
+        self._env = self._thread.submit(make, self.id, seed=seed, max_moves=math.inf, **options).result()
         try:
             self._record = self._new_record(seed)
         except BaseException:

@@ -12,8 +12,8 @@ carried    (thing, is in, inventory): an object of this name is in the player's 
 thing      (thing, is in or on, place): an object of this name is in the place, directly or within other things
 fixture    the same of objects that cannot be taken: scenery, and in some games people; attributes mark them
 way        (there, is north of, here): from here, north leads there; tried by the engine when the player is here. A
-           refusal in other words than the game's usual ones bars the way for now and says nothing of where it leads,
-           and neither does what carries the player off in most directions
+           refusal in other words than the game's usual ones, or while the player is in or on something, bars the way
+           for now and says nothing of where it leads, and neither does what carries the player off in most directions
 exit       (room, has or has no exit, direction): tried in the same way; a refusal in other words than the game's
            usual ones leaves the exit open to both readings, since something may bar it
 =========  =====================================================================================================
@@ -363,7 +363,8 @@ class StoryAuditor:
         for way, there in ends.items():
             if there != room and led[there] > len(ends) // 2:
                 continue  # something carries the player off whatever the player does, which says nothing of the way
-            is_barred = there == room and _words(true.ways[way][1]) != self._usual_refusal
+            is_inside = tree.parents[tree.player] != room  # a car or a fireplace, which must be left first
+            is_barred = there == room and (is_inside or _words(true.ways[way][1]) != self._usual_refusal)
             if is_barred:
                 self._special.add((room, way))
             if is_barred or not there:  # or the player dies there

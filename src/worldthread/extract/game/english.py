@@ -23,6 +23,7 @@ _PHRASE_END: Final = re.compile(
     r"is|are|was|were|has|have|contains?|seems?|looks?|appears?|you|so|but)\b",
     re.I,
 )
+_JOINED_ADJECTIVES: Final = re.compile(r"[\w-]+ but [\w-]+(?= [\w-])", re.I)
 _LOOKING: Final = re.compile(r"^(?:[\w-]+\s+){1,2}looking\s+", re.I)
 _LEGIBLE: Final = re.compile(
     r"\b(?:notes?|letter|paper|leaflet|\w*book|sign|map|scroll|page|card|diary|poster)\b",
@@ -76,7 +77,8 @@ def sentences(text: str) -> list[str]:
 
 def noun_phrase(text: str) -> str:
     """Return the noun phrase with which ``text`` begins; the text begins after the article."""
-    end = _PHRASE_END.search(text)
+    joined = _JOINED_ADJECTIVES.match(text)  # "heavy but invisible liquid"
+    end = _PHRASE_END.search(text, 0 if joined is None else joined.end())
     return text if end is None else text[: end.start()]
 
 

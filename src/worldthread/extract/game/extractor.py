@@ -25,11 +25,11 @@ from worldthread.extract.game.english import ADJECTIVE_STATES, COOKING_STATES
 from worldthread.extract.game.feedback import extract_feedback
 from worldthread.extract.game.inventory import extract_inventory
 from worldthread.extract.game.listing import extract_listings
-from worldthread.extract.game.reconciliation import reconcile
+from worldthread.extract.game.reconciliation import end_what_is_not_seen, reconcile
 from worldthread.extract.game.refusals import is_refusal
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
-from worldthread.extract.game.room_identity import RoomFinder, description_digest
-from worldthread.extract.game.room_title import RoomTitle, enters_darkness, find_room_title, is_carried_off
+from worldthread.extract.game.room_identity import RoomFinder, carried_to, description_digest
+from worldthread.extract.game.room_title import RoomTitle, enters_darkness, find_room_title, is_carried, is_carried_off
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.extract.game.written_text import extract_written_text
 from worldthread.graph import GraphView
@@ -54,7 +54,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/3"
+    name: Final = "game/4"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.
@@ -88,18 +88,25 @@ class GameExtractor:
                 collector.end(view.facts(v.PLAYER, v.IS_IN), "in one of several rooms that look alike")
             else:
                 start = len(collector.statements)
+                if title.inside is not None:
+                    collector.add(v.place(title.inside[1], v.IS_IN, name))
                 extract_room(name, title.after, collector, lists_things=not title.is_marked)
                 if action is not None and is_refused:
                     extract_refused_move(action, title.before, room, view, collector)
                 elif action is not None:
                     described = len(collector.statements)
-                    extract_move(action, text, room, name, view, collector, exits_are_listed=title.is_marked)
+                    is_doubtful = not title.is_marked and _is_doubtful(name, title, room, action, view)
+                    extract_move(
+                        action, text, room, name, view, collector,
+                        exits_are_listed=title.is_marked, is_doubtful=is_doubtful,
+                    )  # fmt: skip
                     collector.put_before(start, described)  # the way, then the room: so plays are recorded
         elif title is not None or enters_darkness(text, action):
             collector.add(v.place(v.PLAYER, v.IS_IN, v.DARKNESS))
         elif action is not None:
             if is_plain:
-                extract_listings(room, text, collector)
+                is_look = action.lower() in ("look", "l")
+                extract_listings(room, text, collector, describes_room=is_look)
             if is_carried_off(text):
                 collector.end(view.facts(v.PLAYER, v.IS_IN), "brought elsewhere")
             extract_refused_move(action, text, room, view, collector)
@@ -112,6 +119,8 @@ class GameExtractor:
             facts = (s for s in collector.statements if isinstance(s, Fact))
             place = next((fact.object for fact in facts if fact.key[:2] == (v.PLAYER, v.IS_IN)), room)
             reconcile(action, text, place, title is not None, view, collector)
+        elif title is not None and room is not None and normalise_name(title.name) == normalise_name(room):
+            end_what_is_not_seen(room, text, view, collector)
         _end_disproved(view, collector)
         endings = tuple(Ending(statement, reason) for statement, reason in collector.endings.items())
         return Extraction(self.name, tuple(collector.statements), endings)
@@ -127,11 +136,23 @@ def _identified(
     if name is None:
         return None
     collector.add(_PLAIN_TITLES)
+    if action is not None and is_carried(action) and not view.holds(v.kind(name, "room")):
+        collector.add(carried_to(name))
     if digest is not None:
         collector.add(Fact(name, v.IS_DESCRIBED_BY, digest))
     if finder.habit is not None:
         collector.add(Fact(v.KNOWN_ROOMS, v.ARE_DESCRIBED, finder.habit, aspect=f"description of {v.KNOWN_ROOMS}"))
     return name
+
+
+def _is_doubtful(name: str, title: RoomTitle, before: str | None, action: str, view: GraphView) -> bool:
+    """Return whether the way from ``before`` to a room is only presumed, since one of the two may be another room."""
+    finder = RoomFinder(view, before, action)
+    if finder.is_doubtful(name, title.after):
+        return True
+    # the player walked into the room before, and it is doubtful still
+    came = before is not None and any(view.facts(before, relation) for relation in v.PRESUMED_DIRECTION_OF)
+    return before is not None and came and finder.is_doubtful(before, "")
 
 
 def _end_disproved(view: GraphView, collector: StatementCollector) -> None:

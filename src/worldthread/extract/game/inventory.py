@@ -58,6 +58,7 @@ def extract_inventory(
     for found, holder in inside:
         collector.add(v.place(found.name, v.IS_IN, holder), override=True)
         collector.add_states(found)
+    _end_contents(text, carried, inside, view, collector)
     names = {normalise_name(found.name) for found in carried}
     collector.drop_carried_except(names)
     before = {fact.key[0]: fact for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)}
@@ -65,6 +66,30 @@ def extract_inventory(
     if action is not None:
         place_of_what_is_gone(gone, action, room, view, collector)
     collector.end(gone, "no longer carried")
+
+
+def _end_contents(
+    text: str,
+    carried: tuple[MentionedThing, ...],
+    inside: tuple[tuple[MentionedThing, str], ...],
+    view: GraphView,
+    collector: StatementCollector,
+) -> None:
+    """End what was in a carried thing that is listed as empty, or as open and without what it held."""
+    if "\n" not in text.strip():
+        return  # a sentence does not say what is in a thing
+    contents = {(normalise_name(found.name), normalise_name(holder)) for found, holder in inside}
+    for found in carried:
+        name = normalise_name(found.name)
+        held = [fact for fact in view.facts(relation=v.IS_IN, object=name) if (fact.key[0], name) not in contents]
+        if not held:
+            continue
+        line = next((line for line in text.splitlines() if found.name in line), "")
+        is_empty = re.search(r"\bempty\)", line) is not None
+        is_open = v.state(found.name, v.OPEN) in collector.statements or view.holds(v.state(found.name, v.OPEN))
+        said_closed = v.state(found.name, v.CLOSED) in collector.statements
+        if is_empty or (is_open and not said_closed):
+            collector.end(held, "it is not in there any more")
 
 
 @lru_cache(maxsize=1024)  # most steps change nothing of it

@@ -20,18 +20,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.english import VAGUE, MentionedThing, mentioned_thing, noun_phrase, sentences
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.names import normalise_name
+from worldthread.types import Statement
 
 _PART_OF_ROOM: Final = re.compile(
     r"\b(?:rooms?|corners?|floor|ground|walls?|ceiling|cent(?:er|re)|middle|side|sides|end|distance|edge|air|area|place|"
     r"north|south|east|west|left|right|front|here|background|spot|rear|back|foot|bottom|top|"
     r"mud|sand|grass|dirt|earth|snow|gravel|dust|ashes|leaves|rubble|debris|rocks|boulders|branch(?:es)?|trees|shore|"
-    r"beach|bank|road|path|field)\b",
+    r"beach|bank|road|path|field|clearing|glade|meadow|forest|woods?|grove|courtyard|cave|cavern|chamber|hall|hallway|"
+    r"lobby|yard|lawn|lane|cell|cellar|passage|passageway|tunnel)\b",
     re.I,
 )
 _DIRECTION: Final = re.compile(r"the (?:(?:north|south)(?:east|west)?|east|west)")
@@ -96,13 +99,45 @@ _HEADING: Final = re.compile(
     r"(?: in it| on it)?:$",
     re.I,
 )
+_ACTS: Final = re.compile(
+    r"^(?:(?:even|suddenly|nearby|here),? )?(?P<list>(?:an?|some|two|three|several) (?!few\b)[\w' -]+?)"
+    r"(?:,[^,]*,)? [a-z]+[^s\W]s (?:in|on|at|against|near|over|under|by|along|across|around|through|up|down|back|about|"
+    r"above|below|beside|behind|between|from|out|here|there|right|very|\w+ly)\b",
+    re.I,
+)
+"""A subject with an indefinite article and what it does: "A heron wades through the shallows"."""
+_EXCEPT: Final = re.compile(
+    r"\b(?:empty|bare|deserted|unfurnished|nothing|nobody|no one)\b[^.:;]{0,40}?"
+    r"\b(?:except(?:ing)?(?: for)?|save(?: for)?|but(?: for)?|other than|apart from|aside from) "
+    rf"(?P<list>{_DETERMINER}\s.+)$",
+    re.I,
+)
+_HAS: Final = re.compile(
+    rf"^(?P<where>(?:{_DETERMINER}\s|one of )?[\w' -]+?) (?:has|have) (?P<list>[\w' -]+?)"
+    r"(?: (?:hanging|mounted|standing|lying|sitting|resting|fixed|attached|fastened))?"
+    r" (?P<preposition>on top of|on|in|inside) (?:it|them)\b",
+    re.I,
+)
+_DEPICTS: Final = re.compile(
+    r"^(?:painted|carved|engraved|etched|drawn|written|inscribed|embroidered|printed|stamped|scrawled|incised)\b", re.I
+)
+_FAR: Final = re.compile(
+    r"\b(?:further (?:down|up|on|away|off)|far (?:below|away|off)|in the distance|on the horizon)\b", re.I
+)
+_RELATIVE: Final = re.compile(
+    r",? (?P<preposition>on|upon|in|inside|within) which "
+    rf"(?=(?:is|are|sits?|stands?|lies?|hangs?|rests?|you (?:can )?see) {_DETERMINER}\s)"
+)
+_INTENSIFIER: Final = re.compile(r"^(?:rather|very|quite|fairly|somewhat|extremely|remarkably) (?=\S+ \S)", re.I)
 _CONTAINS: Final = re.compile(
     rf"^(?:the|your) (?P<where>[^,]+?) (?:contains?|holds?)\s+(?P<list>{_DETERMINER}\s.+)$", re.I
 )
 _VERB: Final = re.compile(r"\s(?:is|are|was|were|has|have)\s")
 _ASIDE: Final = re.compile(r"\s*\(([^()]*)\)")
 _ASIDE_CONTENTS: Final = re.compile(rf"\b(?:in|on) (?:which|it) (?:is|are) (?P<list>{_DETERMINER}\s.+)", re.I)
-_LATER_CONTENTS: Final = re.compile(rf"(?:is|are|you (?:can )?see) (?P<list>{_DETERMINER}\s.+)", re.I)
+_LATER_CONTENTS: Final = re.compile(
+    rf"(?:is|are|sits?|stands?|lies?|hangs?|rests?|you (?:can )?see) (?P<list>{_DETERMINER}\s.+)", re.I
+)
 _GROUP: Final = re.compile(rf"\b{_DETERMINER} (?P<names>[\w' -]+?) \((?P<list>an? [^()]*)\)")
 _ASIDE_STATE: Final = re.compile(r"\b(?:which is |which are |is )?(?P<state>open|closed|locked)\b", re.I)
 _BORDER: Final = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+", re.I)
@@ -115,19 +150,31 @@ _ABSTRACT: Final = re.compile(
     r"\b(?:exits?|ways?|paths?|passages?|passageways?|doorways?|corridors?|openings?|tunnels?|noises?|sounds?|smells?|"
     r"odou?rs?|light|darkness|nothing|no|feeling|sense|hint|chance|trace|signs? of|view|lots?|kind|sort|glimpse|"
     r"roads?|streets?|lanes?|alleys?|tremors?|rumbl\w+|crash|bang|roar|cry|scream|shout|voices?|flash|breeze|wind|draught|"
+    r"likeness|scenes?|depictions?|yourself|himself|herself|itself|themselves|myself|"
     r"moment|pause|commotion|repetition|change|danger|point|north|south|east|west|direction|reason|need|time|something|someone|more|rest|anything|doubt|question)\b",
     re.I,
 )
 
 
-def extract_listings(room: str | None, text: str, collector: StatementCollector) -> None:
+def extract_listings(
+    room: str | None, text: str, collector: StatementCollector, *, describes_room: bool = False
+) -> None:
     """Add where things are, as a text says.
 
     Args:
         room: the room of the player; ``None`` when it is not known.
         text: the description of a room, or the feedback to an action.
         collector: takes the statements.
+        describes_room: whether the text describes a room, in which things and people are presented by what they do.
     """
+    for fact in _listed_facts(room, text, describes_room):
+        collector.add(fact)
+
+
+@lru_cache(maxsize=2048)  # games print the same descriptions again and again
+def _listed_facts(room: str | None, text: str, describes_room: bool) -> tuple[Statement, ...]:
+    """Return the facts that :func:`extract_listings` adds, in order."""
+    collector = StatementCollector({})
     lines = text.splitlines()
     plain: list[str] = []
     holder: tuple[str, str] | None = None  # the relation and the holder of the indented lines that follow
@@ -152,14 +199,17 @@ def extract_listings(room: str | None, text: str, collector: StatementCollector)
             plain.append(line)
     it: str | None = None
     for sentence in sentences("\n".join(plain)):
-        it = _extract_sentence(sentence.rstrip(".!"), room, it, collector) or it
+        it = _extract_sentence(sentence.rstrip(".!"), room, it, collector, describes_room) or it
+    return tuple(collector.statements)
 
 
-def _extract_sentence(sentence: str, room: str | None, it: str | None, collector: StatementCollector) -> str | None:
+def _extract_sentence(
+    sentence: str, room: str | None, it: str | None, collector: StatementCollector, describes_room: bool
+) -> str | None:
     """Add what one sentence says; return the last thing that it presents."""
     latest = None
-    sentence, _, inside = sentence.partition(", inside which ")
-    for relation, where, listed in _placements(sentence, room, it):
+    sentence, inside = divided(sentence)
+    for relation, where, listed in _placements(sentence, room, it, describes_room):
         for found in items(listed):
             if normalise_name(found.name) == normalise_name(where):
                 continue
@@ -170,23 +220,71 @@ def _extract_sentence(sentence: str, room: str | None, it: str | None, collector
             contents = _ASIDE_CONTENTS.search(aside)
             for found in items(contents["list"]) if contents is not None else ():
                 collector.add(v.place(found.name, v.IS_IN, name))
-        contents = _LATER_CONTENTS.match(inside)
-        for found in items(contents["list"]) if contents is not None and latest is not None else ():
-            collector.add(v.place(found.name, v.IS_IN, latest))
+        for found in items(inside[1]) if inside is not None and latest is not None else ():
+            collector.add(v.place(found.name, inside[0], latest))
+            collector.add_states(found)
     return latest
 
 
-def _placements(sentence: str, room: str | None, it: str | None) -> Iterator[tuple[str, str, str]]:
+def divided(sentence: str) -> tuple[str, tuple[str, str] | None]:
+    """Divide a sentence before a clause such as "on which stand a bust and a bell".
+
+    Args:
+        sentence: the sentence.
+
+    Returns:
+        What is before the clause; the relation and the enumeration of the clause, ``None`` when there is none.
+    """
+    relative = _RELATIVE.search(sentence)
+    contents = None if relative is None else _LATER_CONTENTS.match(sentence, relative.end())
+    if relative is None or contents is None:
+        return sentence, None
+    relation = v.IS_ON if relative["preposition"].lower() in ("on", "upon") else v.IS_IN
+    return sentence[: relative.start()], (relation, contents["list"])
+
+
+def is_abstract(name: str) -> bool:
+    """Return whether a name is of no thing or person that could be anywhere, such as "noise" or "way"."""
+    return _ABSTRACT.search(name) is not None
+
+
+def is_part_of_building(name: str) -> bool:
+    """Return whether a name is of what belongs to a building or the land, such as "staircase" or "river"."""
+    return _BUILDING.search(name) is not None
+
+
+def is_part_of_room(name: str) -> bool:
+    """Return whether a name is of a part of many rooms, such as "floor" or "corner"."""
+    return _PART_OF_ROOM.search(name) is not None
+
+
+def _placements(
+    sentence: str, room: str | None, it: str | None, describes_room: bool
+) -> Iterator[tuple[str, str, str]]:
     """Yield relation, place and enumeration of a sentence that says where something is."""
     bare = _ASIDE.sub(lambda aside: "\0" * len(aside[0]), sentence)  # verbs within an aside do not count
-    for pattern in (_CONTAINS, _INVERTED, _HERE, _PLACED, _THERE_IS, _THERE_BARE, _ON_BARE, _LEANS_BARE, _SEES):
+    if _DEPICTS.match(bare) or _FAR.search(bare):
+        return
+    exception = _EXCEPT.search(bare)
+    if exception is not None:
+        if room is not None:
+            yield v.IS_IN, room, sentence[exception.start("list") : exception.end("list")]
+        return
+    for pattern in _PATTERNS:
         match = pattern.match(bare)
         if match is None:
             continue
         groups = match.groupdict()
+        listed = sentence[match.start("list") : match.end("list")]
+        if pattern is _ACTS:
+            is_doubtful = _LOCATED.search(groups["list"]) or _BUILDING.search(groups["list"]) or _IS.search(bare)
+            if describes_room and room is not None and not is_doubtful and " above" not in bare:
+                yield v.IS_IN, room, listed
+            return
+        if pattern is _HAS and groups["where"].lower().startswith(("each ", "every ", "all ")):
+            return
         if pattern is _PLACED and _VERB.search(groups["list"]):
             continue
-        listed = sentence[match.start("list") : match.end("list")]
         if pattern in (_HERE, _THERE_BARE):
             if room is not None:
                 yield v.IS_IN, room, listed
@@ -194,7 +292,9 @@ def _placements(sentence: str, room: str | None, it: str | None) -> Iterator[tup
             where = re.search(
                 rf" (?P<preposition>on|in|inside) (?P<where>{_DETERMINER} [^,]+)$", bare[: match.end("list")]
             )
-            at_hand = groups.get("here") or re.search(r"\b(?:here|nearby)$", listed)
+            if where is not None and _AT_HAND.search(bare, match.start("list"), where.start()):
+                where = None  # "here, munching on a pile of oats"
+            at_hand = groups.get("here") or re.search(r"\b(?:here|nearby)(?:$|,)", listed)
             if where is not None:
                 place = _place(where["preposition"], where["where"], room, it)
                 if place is not None:
@@ -208,10 +308,25 @@ def _placements(sentence: str, room: str | None, it: str | None) -> Iterator[tup
         return
 
 
+_LOCATED: Final = re.compile(r"\b(?:on|in|under|inside|of) the\b", re.I)
+_IS: Final = re.compile(r"\s(?:is|are|was|were)\s", re.I)
+_BUILDING: Final = re.compile(
+    r"\b(?:doors?|windows?|gates?|stairs|stairways?|staircases?|steps|holes?|entrances?|arch(?:es|ways?)?|cracks?|walls?|"
+    r"pieces?|buildings?|towers?|rivers?|streams?)\b",
+    re.I,
+)
+"""What belongs to a building or the land is described by what it does, too, and often from afar."""
+_AT_HAND: Final = re.compile(r"\b(?:here|nearby)\b|, \w+ing\b", re.I)
+_PATTERNS: Final = (
+    _CONTAINS, _INVERTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE, _LEANS_BARE, _SEES, _ACTS,
+)  # fmt: skip
+
+
 def _place(preposition: str, where: str, room: str | None, it: str | None) -> tuple[str, str] | None:
     """Return the relation and the place that a phrase names: a thing, or the room; ``None`` when it is not known."""
     preposition = preposition.lower()
-    where = re.sub(r"^one of ", "", where)
+    if where.lower().startswith("one of "):
+        return None if room is None else (v.IS_IN, room)  # which of them is not said
     if _DIRECTION.fullmatch(where.strip()):
         return None  # what lies in a direction is often elsewhere
     holder = mentioned_thing(noun_phrase(_ASIDE.sub("", where).replace("\0", "")))
@@ -252,7 +367,7 @@ def items(listed: str) -> list[MentionedThing]:
         The things, in order.
     """
     states = {normalise_name(name): _ASIDE_STATE.search(aside) for name, aside in _asides(listed)}
-    listed = re.sub(r"\s+(?:here|nearby)\b.*$", "", _ASIDE.sub("", listed))
+    listed = re.sub(r"\s+(?:here|nearby|there(?=,))\b.*$", "", _ASIDE.sub("", listed))
     parts: list[str] = []
     has_article = _STARTS_ITEM.match(listed.strip()) is not None
     for part in _BORDER.split(listed):
@@ -262,12 +377,14 @@ def items(listed: str) -> list[MentionedThing]:
                 if joint == "," or len(part.split()) > 1:
                     parts[-1] = f"{parts[-1]}{joint.removeprefix(',')} {part}"
                     continue
-            break  # an aside after a comma
+            if part == parts[-1] or re.match(r"\w+(?:ing|ed)\b", part):
+                break  # an aside that goes on to the end
+            continue  # an aside after a comma
         parts.append(part)
     found = []
     for part in parts:
-        part = _LOOKS_LIKE.sub("", part)
-        named = mentioned_thing(noun_phrase(_without_determiner(part)))
+        part = _INTENSIFIER.sub("", _without_determiner(_LOOKS_LIKE.sub("", part)))
+        named = mentioned_thing(noun_phrase(part))
         if named is None or VAGUE.search(named.name) or _ABSTRACT.search(named.name) or len(named.name.split()) > 6:
             continue
         state = states.get(normalise_name(named.name))

@@ -1,25 +1,35 @@
-"""Ends what a step shows to be no longer so although no sentence says it: other names of one thing, and things gone.
+"""Ends what a step shows to be no longer so: other names of one thing, things that are gone, changed or taken.
 
 * A thing that is said to be somewhere under a new name is no longer in this room under an older one ("long grey coat"
   and "grey coat"), unless the text speaks of both.
 * What the player puts somewhere leaves the inventory and lies there, by the command.
 * What the command named and the game does not know here is not here.
+* What the text says of comings and goings and of what becomes of things (:mod:`~worldthread.extract.game.events`).
 * What was carried once, and lay in this room, is gone when a description of the room does not name it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.events import (
+    Putting,
+    changes,
+    emptied,
+    movements,
+    puttings,
+    revealed,
+    takings,
+)
+from worldthread.extract.game.listing import divided, is_abstract, is_part_of_building, is_part_of_room, items
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 
-_PUT_DOWN: Final = re.compile(r"(?:drop|put down|leave|throw|discard)\b", re.I)
+_PUT_DOWN: Final = re.compile(r"(?:drop|put down|leave|throw|discard)\b|put .+ down$", re.I)
 _PUT: Final = re.compile(
     r"(?:put|place|insert|drop|hang|throw|lay|set|stick) (?P<thing>.+?) (?P<preposition>onto|on|into|inside|in) "
     r"(?:the |an? )?(?P<where>.+)$",
@@ -38,24 +48,11 @@ _NOT_HERE: Final = re.compile(
 )
 
 
+_FROM_WHERE_ONE_STANDS: Final = re.compile(
+    r"\b(?:close by|nearby|in sight), \d+ (?:north|south|east|west)|\b\d+ (?:north|south|east|west) of you\b"
+)
+_IN_DOORWAY: Final = re.compile(r"\byou (?:stand|are) in (?:the |an? )?[\w ]*door", re.I)
 _TAKEN: Final = re.compile(r"\W*taken\b", re.I)
-_BEING: Final = r"(?P<who>[A-Za-z][\w-]*(?: [a-z][\w-]*)?)"
-_COMES: Final = re.compile(
-    rf"(?:^|(?<=[.!?] )|(?<=\n))(?:(?:The|An?) )?{_BEING} "
-    r"(?:comes? (?:\w+ )?(?:in|with|behind|after|up|from)|follows? you|(?:walks?|runs?) in|enters|arrives|joins you|"
-    r"appears)\b"
-)
-_GOES: Final = re.compile(
-    rf"\b(?:[Tt]he|[Aa]n?) {_BEING} (?:suddenly |then |quickly |slowly |finally )?"
-    r"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
-    r"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
-    r"is destroyed)\b"
-)
-_KILLS: Final = re.compile(
-    r"(?:kill|attack|hit|stab|slay|fight|shoot) (?:the |an? )?(?P<who>[\w' -]+?)(?: with .*)?$", re.I
-)
-_IS_DEAD: Final = re.compile(r"\b(?:dies|dead|lifeless|slain|killed|last breath|final blow|carcass|corpse)\b", re.I)
-_NOBODY: Final = frozenset({"you", "it", "he", "she", "they", "which", "that", "who", "there", "nothing", "something"})
 
 
 def reconcile(
@@ -78,8 +75,7 @@ def reconcile(
     """
     said = {s.key[0]: s for s in collector.statements if isinstance(s, Fact) and s.key[1] in (v.IS_IN, v.IS_ON)}
     new = {name: fact for name, fact in said.items() if name != v.PLAYER and not view.holds(fact)}
-    for who, arrives in _movements(action, text):
-        _move(who, room if arrives else None, view, collector)
+    _tell_events(action, text, room, view, collector, said)
     is_missing = action is not None and not describes_room and _NOT_HERE.search(text) is not None
     here = None if room is None else normalise_name(room)
     if new or is_missing:
@@ -103,6 +99,26 @@ def reconcile(
             name = fact.key[0]
             if name not in said and not words & set(name.split()) and _was_carried(name, view):
                 collector.end([fact], "it is not there any more")
+
+
+def end_what_is_not_seen(room: str, text: str, view: GraphView, collector: StatementCollector) -> None:
+    """End that something is in a room whose description tells from where the player stands and does not name it.
+
+    "A jackal is close by, 1 east" comes from a game that tells at every step of all that is in sight: what is named no
+    more was picked up, died, left, or goes by a longer name.
+
+    Args:
+        room: the room of the player.
+        text: the observation.
+        view: what the memory holds before the step.
+        collector: has the statements of the step, and takes the endings.
+    """
+    if not _FROM_WHERE_ONE_STANDS.search(text) or _IN_DOORWAY.search(text):
+        return  # from a doorway not all of a room is in sight
+    said = {s.key[0] for s in collector.statements if isinstance(s, Fact) and s.key[1] in (v.IS_IN, v.IS_ON)}
+    here = normalise_name(room)
+    gone = [fact for fact in view.facts(relation=v.IS_IN, object=here) if fact.key[0] not in (*said, v.PLAYER)]
+    collector.end(gone, "it is not seen there any more")
 
 
 def place_of_what_is_gone(
@@ -154,12 +170,17 @@ def _end_what_was_asked_for(
     action: str, new: dict[str, Fact], at_hand: dict[str, Fact], collector: StatementCollector
 ) -> None:
     """End that a thing lies here which was asked for, and which the inventory calls by quite another name."""
+    # "scraps" may be asked for as "scrap"
     asked = _TAKES.match(action)
     taken = [name for name, fact in new.items() if fact.key[2] == v.INVENTORY]
     if asked is None or len(taken) != 1:
         return
     lying = [fact for name, fact in at_hand.items() if fact.key[2] != v.INVENTORY]
-    meant = [fact for fact in lying if are_alike(fact.key[0], normalise_name(asked["thing"]))]
+    name = normalise_name(asked["thing"])
+    meant = [fact for fact in lying if are_alike(fact.key[0], name)]
+    if not meant:
+        word = name.split()[-1].removesuffix("s")
+        meant = [fact for fact in lying if word in [part.removesuffix("s") for part in fact.key[0].split()]]
     if len(meant) == 1:
         collector.end(meant, "goes by another name")
 
@@ -182,33 +203,119 @@ def _keep_known_places(
             collector.drop(fact)
 
 
-def _movements(action: str | None, text: str) -> Iterator[tuple[str, bool]]:
-    """Yield who comes, or goes away or ends, as a text says, and whether it comes."""
-    for pattern, arrives in ((_COMES, True), (_GOES, False)):
-        for match in pattern.finditer(text):
-            who = normalise_name(match["who"])
-            if who not in _NOBODY:
-                yield who, arrives
-    struck = _KILLS.match(action) if action is not None else None
-    if struck is not None and _IS_DEAD.search(text):
-        yield normalise_name(struck["who"]), False
+def _tell_events(
+    action: str | None,
+    text: str,
+    room: str | None,
+    view: GraphView,
+    collector: StatementCollector,
+    said: dict[str, Fact],
+) -> None:
+    """Add and end what the text says of comings and goings, of what others do, and of what becomes of things."""
+    places = KnownPlaces(view)
+    for movement in movements(action, text):
+        found = places.called(movement.who)
+        if len({fact.key[0] for fact in found}) > 1:
+            first = normalise_name(movement.who)
+            if any(fact.key[0].split()[0] != first for fact in found):
+                continue
+            found.sort(key=lambda fact: -len(fact.key[0]))  # "Charles" and "Charles Brown" are one
+            collector.end(found[1:], "goes by another name")
+            found = found[:1]
+        if not movement.arrives:
+            collector.end([fact for fact in found if fact.key[0] not in said], "it went away")
+        elif room is not None and found:
+            collector.add(v.place(found[0].subject, v.IS_IN, room))
+        elif room is not None and movement.is_sure and not is_abstract(movement.who):
+            collector.add(v.place(movement.who, v.IS_IN, room))
+    taken: Fact | None = None
+    for taking in takings(text):
+        found = [fact for fact in places.called(taking.what) if fact.key[0] not in said]
+        if len(found) != 1:
+            continue
+        taken = found[0]
+        takers = [] if not taking.who else places.named_in(taking.who, room)
+        if len(takers) == 1 and takers[0].key[0] != taken.key[0]:
+            collector.add(v.place(taken.subject, v.IS_IN, takers[0].subject))
+        collector.end([taken], "somebody took it")
+    for putting in puttings(text):
+        _put(putting, action, taken, room, places, collector)
+    for what, result in changes(text):
+        found = [fact for fact in places.called(what) if fact.key[0] not in said]
+        if len(found) == 1:
+            collector.end(found, "it became another thing")
+            if found[0].key[2] != v.INVENTORY:
+                for thing in items(result)[:1]:
+                    collector.add(v.place(thing.name, found[0].relation, found[0].object))
+    for what in emptied(text):
+        holders = {fact.key[2] for fact in places.all() if are_alike(fact.key[2], normalise_name(what))}
+        if len(holders) == 1:
+            collector.end(view.facts(relation=v.IS_IN, object=holders.pop()), "it is empty")
+    if room is not None:
+        for listed in revealed(action, text):
+            holding, inside = divided(listed)
+            for thing in [thing for thing in items(holding)[:1] if not is_part_of_building(thing.name)]:
+                collector.add(v.place(thing.name, v.IS_IN, room))
+                if inside is not None:
+                    for content in items(inside[1]):
+                        collector.add(v.place(content.name, inside[0], thing.name))
 
 
-def _move(who: str, room: str | None, view: GraphView, collector: StatementCollector) -> None:
-    """Add where somebody known is who came, or end where somebody was who went."""
-    known = [
-        fact
-        for relation in (v.IS_IN, v.IS_ON)
-        for fact in view.facts(relation=relation)
-        if (fact.key[0] == who or fact.key[0].split()[0] == who or are_alike(fact.key[0], who))
-        and fact.key[0] != v.PLAYER
-    ]
-    if len({fact.key[0] for fact in known}) != 1:
+def _put(
+    putting: Putting,
+    action: str | None,
+    taken: Fact | None,
+    room: str | None,
+    places: KnownPlaces,
+    collector: StatementCollector,
+) -> None:
+    """Add where somebody else puts a thing: one that is known, or one that an article presents."""
+    if room is None or is_part_of_room(putting.where):
         return
-    if room is None:
-        collector.end(known, "it went away")
+    if putting.what is None:
+        named = _NAMES.match(action) if taken is None and action is not None else None
+        found = [taken] if taken is not None else ([] if named is None else places.called(named["thing"]))
+        name = found[0].subject if len(found) == 1 else None
     else:
-        collector.add(v.place(known[0].subject, v.IS_IN, room))
+        found = places.called(putting.what)
+        name = found[0].subject if len(found) == 1 else None if found else putting.what
+    if name is not None and not is_abstract(name):
+        place = v.place(name, v.IS_ON if putting.is_on else v.IS_IN, putting.where)
+        collector.add(place, override=putting.what is None and taken is not None)  # taken first, then put there
+
+
+class KnownPlaces:
+    """Where things and people are as the memory holds it, looked up when it is first asked for.
+
+    Args:
+        view: what the memory holds.
+    """
+
+    def __init__(self, view: GraphView) -> None:
+        self._view = view
+        self._facts: list[Fact] | None = None
+
+    def all(self) -> list[Fact]:
+        """Return every place of a thing."""
+        if self._facts is None:
+            facts = [fact for relation in (v.IS_IN, v.IS_ON) for fact in self._view.facts(relation=relation)]
+            self._facts = [fact for fact in facts if fact.key[0] != v.PLAYER]
+        return self._facts
+
+    def called(self, name: str) -> list[Fact]:
+        """Return the places of what a name in a sentence may mean."""
+        name = normalise_name(name)
+        return [
+            fact
+            for fact in self.all()
+            if fact.key[0] == name or fact.key[0].split()[0] == name or are_alike(fact.key[0], name)
+        ]
+
+    def named_in(self, words: str, room: str | None) -> list[Fact]:
+        """Return the places of what lies or stands in a room and has the last word of its name in a text."""
+        text = set(re.findall(r"[\w'-]+", words.casefold()))
+        here = None if room is None else normalise_name(room)
+        return [fact for fact in self.all() if fact.key[2] == here and fact.key[0].split()[-1] in text]
 
 
 def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact]) -> bool:

@@ -15,16 +15,24 @@ There is a closed oak door leading east.        (oak door, leads east from, Hall
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.commands import direction_of
-from worldthread.extract.game.english import VAGUE, MentionedThing, noun_phrase, sentences
+from worldthread.extract.game.english import (
+    ADJECTIVE_STATES,
+    COOKING_STATES,
+    VAGUE,
+    MentionedThing,
+    noun_phrase,
+    sentences,
+)
 from worldthread.extract.game.listing import extract_listings
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
-from worldthread.types import Fact
+from worldthread.types import Fact, Statement
 
 _COMPASS: Final = "|".join(d for d in sorted(v.OPPOSITE, key=len, reverse=True) if d not in ("in", "out"))
 
@@ -86,10 +94,13 @@ _NO_WAY_NOUN: Final = re.compile(
 """A direction that says which part of something is meant."""
 # "up" and "down" are rarely directions ("show up in a corridor")
 _VERTICAL: Final = re.compile(
-    r"\b(?:leads?|leading|goes|go|going|climbs?|exits?|stairs|staircase|stairway|ladder|steps)\b"
-    r"[\w ]{0,20}\b(?:up|down)",
+    r"\b(?:leads?|leading|goes|go|going|climbs?|exits?)"
+    r"(?: (?:back|further|steeply|straight|both|either|on|north|south|east|west|or|and))* (?:up|down)"
+    r"\b(?! (?:the|an?|your|its) (?!(?:\w+ )?(?:stairs|staircase|stairway|steps|ladder|chute|shaft)))"
+    r"|\b(?:stairs|staircase|stairway|ladder|steps)\b[\w ]{0,20}\b(?:up|down)",
     re.I,
 )
+_NUMBER: Final = re.compile(r" \(\d+\)$")
 _DIED: Final = re.compile(r"\byou (?:have |are )?(?:died|dead|killed)\b", re.I)
 _LEFT_VEHICLE: Final = re.compile(r"\byou (?:get|climb|step|are) (?:in|into|out|off|on|onto)\b", re.I)
 _NO_WAY_BACK: Final = re.compile(
@@ -113,6 +124,7 @@ def extract_move(
     collector: StatementCollector,
     *,
     exits_are_listed: bool,
+    is_doubtful: bool = False,
 ) -> None:
     """Add how two rooms lie to each other when ``action`` moved from one to the other.
 
@@ -128,6 +140,7 @@ def extract_move(
         view: what the memory holds before the step.
         collector: takes the statements; it has the exits of the room already.
         exits_are_listed: whether the game marks titles.
+        is_doubtful: whether one of the rooms may be another than the one of its name, so that the way is presumed.
     """
     direction = direction_of(action)
     if direction is None or before in (None, v.DARKNESS) or _DIED.search(text):
@@ -145,6 +158,10 @@ def extract_move(
         collector.add(Fact(before, v.LEADS_DIFFERENTLY, direction))
         _end_ways(direction, before, view, collector, "the way leads to different rooms")
         return
+    _end_replaced(direction, before, after, view, collector)
+    if is_doubtful and not view.holds(v.presumed_link(after, direction, before)):
+        collector.add(v.presumed_link(after, direction, before))
+        return
     collector.add(v.link(after, direction, before))
     back = v.OPPOSITE[direction]
     is_known = (
@@ -159,6 +176,33 @@ def extract_move(
         collector.add(v.link(before, back, after))
     else:
         collector.add(v.presumed_link(before, back, after))
+
+
+def _end_replaced(direction: str, before: str, after: str, view: GraphView, collector: StatementCollector) -> None:
+    """Presume the ways to a room again when another room of its title lies now where it lay.
+
+    The room changed so much that it goes by a new name, and so the other ways to it may lead to the new one.
+    """
+    if not view.facts(before, v.WAS_REFUSED, direction):
+        return
+    title, there = _title_of(after), normalise_name(after)
+    earlier = {
+        statement.subject
+        for version in view.timeline(before)
+        if isinstance(statement := version.statement, Fact)
+        and statement.key[1:] == (f"is {direction} of", normalise_name(before))
+        and statement.key[0] != there
+        and _title_of(statement.subject) == title
+    }
+    for room in sorted(earlier):
+        for relation, way in v.DIRECTION_OF.items():
+            for fact in [*view.facts(room, relation), *view.facts(relation=relation, object=room)]:
+                collector.end([fact], "another room lies there now")
+                collector.add(v.presumed_link(fact.subject, way, fact.object))
+
+
+def _title_of(room: str) -> str:
+    return _NUMBER.sub("", normalise_name(room))
 
 
 def extract_refused_move(
@@ -205,14 +249,22 @@ def extract_room(room: str, description: str, collector: StatementCollector, *, 
     collector.add(v.place(v.PLAYER, v.IS_IN, room))
     collector.add(v.kind(room, "room"))
     if lists_things:
-        for sentence in sentences(description):
-            if not _extract_door(sentence, room, collector):
-                _extract_exits(sentence, room, collector)
-        extract_listings(room, description, collector)
+        for statement in _doors_and_exits(room, description, collector.adjectives is COOKING_STATES):
+            collector.add(statement)
+        extract_listings(room, description, collector, describes_room=True)
         return
     latest: str | None = None  # the thing that "it" means
     for sentence in sentences(description):
         latest = _extract_sentence(sentence, room, latest, collector) or latest
+
+
+@lru_cache(maxsize=2048)  # games print the same descriptions again and again
+def _doors_and_exits(room: str, description: str, is_cooking: bool) -> tuple[Statement, ...]:
+    collector = StatementCollector(COOKING_STATES if is_cooking else ADJECTIVE_STATES)
+    for sentence in sentences(description):
+        if not _extract_door(sentence, room, collector):
+            _extract_exits(sentence, room, collector)
+    return tuple(collector.statements)
 
 
 def _extract_sentence(sentence: str, room: str, latest: str | None, collector: StatementCollector) -> str | None:

@@ -19,6 +19,7 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.commands import direction_of
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
+from worldthread.types import Fact
 
 BRIEFLY: Final = "briefly"
 """How a game describes known rooms: with the title and what changed."""
@@ -79,6 +80,11 @@ def description_digest(description: str) -> str | None:
     return None
 
 
+def carried_to(room: str) -> Fact:
+    """Return that the player came to a room for the first time without walking there."""
+    return Fact(room, v.WAS_REACHED, "without a way")
+
+
 def _digest(text: str) -> str:
     words = " ".join(re.findall(r"\w+", text.casefold()))
     return hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
@@ -127,6 +133,23 @@ class RoomFinder:
         else:
             found = self._by_the_map(known, digest) or self._by_the_text(known, digest, description)
         return self._new_name(title) if found == _NEW else known.get(found)
+
+    def is_doubtful(self, room: str, description: str) -> bool:
+        """Return whether a room that was walked to may be another than the known one of its name.
+
+        That is so when the player was only ever carried to the known room, no way to or from it was walked, and the
+        text does not describe the room: where the player was carried may be a dream or a trance.
+
+        Args:
+            room: the name that was found.
+            description: the text below the title.
+        """
+        if self._direction is None or not self._view.holds(carried_to(room)) or description_digest(description):
+            return False
+        return not any(
+            self._view.facts(relation=relation, object=room) or self._view.facts(room, relation)
+            for relation in v.DIRECTION_OF
+        )
 
     def _namesakes(self, title: str) -> Iterator[str]:
         """Yield the known rooms of a title."""
@@ -212,16 +235,31 @@ class RoomFinder:
     def _leads_back_elsewhere(self, room: str) -> bool:
         """Whether the way back from a room is known, or presumed, to lead elsewhere than to the room before."""
         back = v.OPPOSITE[self._direction or "north"]
-        relations = (f"is {back} of", f"may be {back} of")
-        return any(
-            fact.key[0] != self._before
-            for relation in relations
-            for fact in self._view.facts(relation=relation, object=room)
-        )
+        if any(fact.key[0] != self._before for fact in self._view.facts(relation=f"is {back} of", object=room)):
+            return True
+        # what is only presumed may have become another room of its title
+        title = title_of(self._before or "")
+        presumed = self._view.facts(relation=f"may be {back} of", object=room)
+        return any(fact.key[0] != self._before and title_of(fact.key[0]) != title for fact in presumed)
 
     def _suits(self, room: str, description: str) -> int:
         """Return how well a room fits: what lies there is named, the way back is right, and it is another room."""
         text = f" {' '.join(re.findall(r'[a-z0-9]+', description.casefold()))} "
-        things = [fact.key[0] for fact in self._view.facts(relation=v.IS_IN, object=room) if fact.key[0] != v.PLAYER]
+        things = [
+            fact.key[0]
+            for fact in self._view.facts(relation=v.IS_IN, object=room)
+            if fact.key[0] != v.PLAYER and not self._wanders(fact.key[0])
+        ]
         named = sum(2 if f" {thing} " in text else -1 for thing in things)
         return named - 2 * self._leads_back_elsewhere(room) - (room == self._before)
+
+    def _wanders(self, thing: str) -> bool:
+        """Return whether somebody was seen in several rooms, so that being named here is no evidence."""
+        places = {
+            statement.key[2]
+            for version in self._view.timeline(thing)
+            if isinstance(statement := version.statement, Fact)
+            and statement.key[:2] == (thing, v.IS_IN)
+            and self._view.holds(v.kind(statement.object, "room"))
+        }
+        return len(places) > 1

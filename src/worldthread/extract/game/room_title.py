@@ -24,6 +24,9 @@ _SMALL_WORD: Final = re.compile(r"(?:an?|and|at|by|from|in|near|of|on|over|the|t
 _POSTURE: Final = re.compile(
     r",? \((?:in|inside|on|at|under|behind|sitting|lying|standing)\b[^()]*\)$|, (?:in|on) (?:the|an?) [a-z -]+$"
 )
+_IN_OR_ON: Final = re.compile(
+    r"[,(] ?(?:(?:sitting|lying|standing) )?(?P<preposition>in|inside|on) (?:the|an?) (?P<thing>[\w' -]+?)\)?$"
+)
 _ENTERS: Final = re.compile(
     r"(?:enter|board|exit|leave|climb|jump|go|follow|cross|swim|disembark|get (?:in|out|on|off)|stand)\b", re.I
 )
@@ -50,12 +53,14 @@ class RoomTitle(NamedTuple):
         before: the text before the title, which is feedback to the action.
         after: the text after the title, which describes the room.
         is_marked: whether it has the marks of TextWorld (``-= Attic =-``), which gives every room a title of its own.
+        inside: the preposition and the thing in or on which the title says the player is; ``None`` when it does not.
     """
 
     name: str
     before: str
     after: str
     is_marked: bool = False
+    inside: tuple[str, str] | None = None
 
 
 def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool]) -> RoomTitle | None:
@@ -101,13 +106,20 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
     if not found:
         return None
     number, name = found[-1 if action is None else 0]  # an opening names the game and its authors first
-    return RoomTitle(name, "\n".join(lines[:number]), "\n".join(lines[number + 1 :]))
+    posture = _IN_OR_ON.search(lines[number].strip())
+    inside = None if posture is None else (posture["preposition"], posture["thing"])
+    return RoomTitle(name, "\n".join(lines[:number]), "\n".join(lines[number + 1 :]), inside=inside)
 
 
 def _is_name(line: str) -> bool:
     """Return whether all words but the small ones begin with a capital, and not all letters are capitals."""
     words = [word for word in line.split() if not _SMALL_WORD.match(word)]
     return not line.isupper() and all(not word[0].isalpha() or word[0].isupper() for word in words)
+
+
+def is_carried(action: str) -> bool:
+    """Return whether a command that led to another room is neither a walk nor an entering."""
+    return direction_of(action) is None and _ENTERS.match(action) is None and not action.lower().startswith("go")
 
 
 def is_carried_off(text: str) -> bool:

@@ -20,6 +20,7 @@ fact                                      meaning                               
 (room a, was refused, west)               a way that was known or presumed there failed none
 (oak door, leads west from, room a)       the way west of room a goes through the door  door west of room a
 (oak door, is, locked)                    open, closed or locked                        lock state of oak door
+(temple, was reached, without a way)      first seen when something carried the player    none
 (potato, is, roasted)                     raw, fried, roasted, grilled or burned        heat state of potato
 (potato, is, diced)                       uncut, sliced, diced or chopped               cut state of potato
 (key 2, unlocks, red locker)              a text says so, or it was tried               none
@@ -59,6 +60,7 @@ HAS_EXIT: Final = "has exit"
 HAS_NO_EXIT: Final = "has no exit"
 LEADS_DIFFERENTLY: Final = "leads differently"
 WAS_REFUSED: Final = "was refused"
+WAS_REACHED: Final = "was reached"
 IS_DESCRIBED_BY: Final = "is described by"
 ARE_DESCRIBED: Final = "are described"
 HAVE: Final = "have"
@@ -82,7 +84,7 @@ PRESUMED_DIRECTION_OF: Final[dict[str, str]] = {f"may be {direction} of": direct
 """Relation of a way between rooms that was not walked, with its direction."""
 
 BOOKKEEPING: Final = frozenset(
-    {*PRESUMED_DIRECTION_OF, LEADS_DIFFERENTLY, WAS_REFUSED, IS_DESCRIBED_BY, ARE_DESCRIBED, HAVE}
+    {*PRESUMED_DIRECTION_OF, LEADS_DIFFERENTLY, WAS_REFUSED, WAS_REACHED, IS_DESCRIBED_BY, ARE_DESCRIBED, HAVE}
 )
 """Relations that serve to draw the map and tell a reader nothing else."""
 
@@ -134,8 +136,14 @@ def presumed_link(there: str, direction: str, here: str) -> Fact:
 
 
 def door_of(door: str, direction: str, room: str) -> Fact:
-    """Return that the exit of ``room`` in ``direction`` goes through ``door``."""
-    return Fact(door, f"leads {direction} from", room, aspect=f"door {direction} of {normalise_name(room)}")
+    """Return that the exit of ``room`` in ``direction`` goes through ``door``.
+
+    A side of a room has one door, but where doors have numbers, there may be several.
+    """
+    aspect = f"door {direction} of {normalise_name(room)}"
+    if any(character.isdigit() for character in door):
+        aspect = f"{normalise_name(door)}, {aspect}"
+    return Fact(door, f"leads {direction} from", room, aspect=aspect)
 
 
 @_made_once

@@ -1,0 +1,180 @@
+"""Reads what happens to things and people: who comes and goes, what others take and put, what becomes of things.
+
+=====================================================  ==============================================================
+sentence                                               meaning
+=====================================================  ==============================================================
+The Grey Lady walks in.                                (Grey Lady, is in, <room>)
+The porter shuffles off.                               the porter is not here any more
+The guard picks up the lantern.                        (lantern, is in, guard)
+The clerk puts the ledger on the desk.                 (ledger, is on, desk)
+The frog turns into a prince!                          the frog is gone, (prince, is in, <room>)
+The vase shatters.                                     the vase is gone
+The flask is now empty.                                nothing is in the flask
+The panel slides back, revealing an alcove.            (alcove, is in, <room>)
+=====================================================  ==============================================================
+
+A verb in the third person tells what others do from what the player does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from worldthread.names import normalise_name
+
+_BEING: Final = r"(?P<who>[A-Za-z][\w'-]*(?: (?!(?:is|are|has|and|or|as|of)\b)[A-Za-z][\w'-]*){0,2}?)"
+_MOTION: Final = (
+    r"(?:walk|run|limp|hobble|stagger|stumble|wander|stroll|saunter|amble|shuffle|scamper|slink|slither|crawl|flap|"
+    r"flutter|hop|gallop|trot|ride|dart|stride|stalk|storm|swim|sail|drive|drift|float|glide|head|bound|flee|waddle|"
+    r"skip|sneak|creep|swagger|trudge|plod|bolt|race|slip|lope|scuttle|sidle|retreat|withdraw|jump|leap|burst|step)s?"
+    r"|(?:go|rush|dash|march)(?:es)?|(?:fly|flies|hurry|hurries|scurry|scurries)"
+)
+_AWAY: Final = (
+    rf"(?:{_MOTION})(?: \w+ly)? (?:away|off|out|elsewhere|(?:to the |towards? the )?(?:north|south|east|west)\w*)\b"
+)
+_ARTICLE: Final = r"(?:(?:\b[Tt]he|\b[Aa]n?) |^|(?<=\n)|(?<=[.!?] ))"
+_COMES: Final = re.compile(
+    rf"(?:^|(?<=[.!?] )|(?<=\n))(?:(?:The|An?) )?{_BEING} "
+    r"(?:comes? (?:\w+ )?(?:in|with|behind|after|up|from)|follows? you|(?:walks?|runs?) in|enters|arrives|joins you|"
+    r"appears)\b"
+)
+_ENTERS: Final = re.compile(
+    rf"(?:\b(?:[Tt]he|[Aa]n?) |(?:^|(?<=\n)|(?<=[.!?] ))(?=[A-Z])){_BEING} (?:suddenly |slowly |quickly |quietly )?"
+    rf"(?:(?:comes?|{_MOTION}) (?:in\b(?! (?:the|an?|his|her|its|your|circles|front)\b)|into (?:the|this) [\w ]+[.!,])"
+    r"|enters\b(?! (?:into|in)\b)|arrives\b)"
+)
+_GOES: Final = re.compile(
+    rf"{_ARTICLE}{_BEING}(?: [^.!?,\n\"]{{1,60}}? and)? (?:suddenly |then |quickly |slowly |finally )?"
+    rf"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
+    rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
+    rf"is destroyed|is (?:now )?\w+ing away|{_AWAY}|shatters|disintegrates|explodes|"
+    rf"(?:breaks|bursts) (?:into|apart)|burns (?:up|away)|"
+    rf"melts away|dissolves)\b"
+)
+_KILLS: Final = re.compile(
+    r"(?:kill|attack|hit|stab|slay|fight|shoot) (?:the |an? )?(?P<who>[\w' -]+?)(?: with .*)?$", re.I
+)
+_IS_DEAD: Final = re.compile(r"\b(?:dies|dead|lifeless|slain|killed|last breath|final blow|carcass|corpse)\b", re.I)
+_DESTROYS: Final = re.compile(
+    r"(?:break|smash|destroy|burn|shatter|tear|rip|chop|crush|blow up|hit|kick|light|ignite|melt) (?:up )?"
+    r"(?:the |an? )?(?P<who>[\w' -]+?)(?: (?:with|using|on|against) .*)?$",
+    re.I,
+)
+_IS_DESTROYED: Final = re.compile(
+    r"\b(?:shatter(?:s|ing|ed)?\b|(?:in|into|to) (?:(?:an?|the|\w+) ){0,2}(?:pieces|bits|splinters|shards|fragments|"
+    r"smithereens|dust|ashes)\b|up in (?:flames|smoke)\b|(?:is|are) (?:destroyed|consumed)\b|"
+    r"nothing (?:is left|remains)\b|burns? (?:up|away|to)\b|disintegrates?\b|crumbles?\b)",
+    re.I,
+)
+_NOBODY: Final = frozenset({"you", "it", "he", "she", "they", "which", "that", "who", "there", "nothing", "something"})
+
+_WHAT: Final = r"(?:it|them|(?:the|your|his|her|its|an?|some) (?P<what>[\w'-]+(?: [\w'-]+){0,4}?))"
+_TAKES: Final = re.compile(
+    r"\b(?P<verb>takes|grabs|snatches|seizes|steals|picks|swallows|eats|devours|gobbles|swipes|pockets|removes)"
+    r"(?: up| away| down)? (?:the|your|his|her|its) (?P<what>[\w'-]+(?: [\w'-]+){0,3}?)"
+    r"(?= (?:and|from|out|off|with|in|into|to|up|away|between|by|before|then|as|while)\b|[.,;!])"
+)
+_PUTS: Final = re.compile(
+    rf"\b(?:puts|places|sets|lays|hangs|drops|throws|tosses) {_WHAT} (?:(?:down|back|carefully|gently) )?"
+    r"(?P<preposition>onto|on|into|in) (?:the|his|her|its) (?P<where>[\w'-]+(?: [\w'-]+){0,2}?)"
+    r"(?= (?:and|with|before|then|as|while|to)\b|[.,;!]|$)"
+)
+_BECOMES: Final = re.compile(
+    r"\b(?:[Tt]he|[Yy]our) (?P<what>[\w'-]+(?: [\w'-]+){0,3}?) (?:suddenly |slowly |quickly |soon |has |is )*"
+    r"(?:turns into|changes into|transforms into|becomes|replaced by|replaced with|"
+    r"(?:been )?(?:turned|changed|transformed) into) (?P<result>(?:an?|some) (?!(?:bit|little|lot)\b)[^.!?\n]+)"
+)
+_EMPTY: Final = re.compile(r"\b[Tt]he (?P<what>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|are) (?:now |already )?empty\b")
+_REVEALS: Final = re.compile(
+    r"\b(?:revealing|to reveal|exposing|uncovering|disclosing) (?P<list>(?:an?|some|two|three) [^.!?\n]+)"
+)
+_LOOKS_INTO: Final = re.compile(r"(?:open|unlock|unseal|look (?:in|inside|into)|search) ", re.I)
+_CONSUMES: Final = frozenset({"swallows", "eats", "devours", "gobbles"})
+
+
+class Movement(NamedTuple):
+    """Somebody or something comes, or goes away or ends.
+
+    Args:
+        who: the name as the text has it.
+        arrives: whether it comes.
+        is_sure: whether the words say so of somebody whom the memory does not know, too.
+    """
+
+    who: str
+    arrives: bool
+    is_sure: bool = False
+
+
+def movements(action: str | None, text: str) -> Iterator[Movement]:
+    """Yield who comes, and who or what goes away or ends, as a text says."""
+    for pattern, arrives, is_sure in ((_COMES, True, False), (_GOES, False, False), (_ENTERS, True, True)):
+        for match in pattern.finditer(text):
+            if normalise_name(match["who"]).split()[0] not in _NOBODY:
+                yield Movement(match["who"], arrives, is_sure)
+    struck = _KILLS.match(action) if action is not None else None
+    if struck is not None and _IS_DEAD.search(text):
+        yield Movement(struck["who"], arrives=False)
+    broken = _DESTROYS.match(action) if action is not None else None
+    if broken is not None and _IS_DESTROYED.search(text):
+        yield Movement(broken["who"], arrives=False)
+
+
+class Taking(NamedTuple):
+    """Somebody else takes something.
+
+    Args:
+        who: the sentence up to the verb, which names who takes it; empty when what is taken is eaten.
+        what: what is taken.
+    """
+
+    who: str
+    what: str
+
+
+def takings(text: str) -> Iterator[Taking]:
+    """Yield what others than the player take."""
+    for match in _TAKES.finditer(text):
+        before = re.split(r"[.!?\n\"]", text[: match.start()])[-1]
+        yield Taking("" if match["verb"] in _CONSUMES else before, match["what"])
+
+
+class Putting(NamedTuple):
+    """Somebody else puts something somewhere.
+
+    Args:
+        what: what is put; ``None`` for "it".
+        is_on: whether it is put on the place, and not into it.
+        where: the place.
+    """
+
+    what: str | None
+    is_on: bool
+    where: str
+
+
+def puttings(text: str) -> Iterator[Putting]:
+    """Yield what others than the player put somewhere."""
+    for match in _PUTS.finditer(text):
+        yield Putting(match["what"], match["preposition"] in ("on", "onto"), match["where"])
+
+
+def changes(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what becomes another thing, and the enumeration that begins with the other thing."""
+    for match in _BECOMES.finditer(text):
+        yield match["what"], match["result"]
+
+
+def emptied(text: str) -> Iterator[str]:
+    """Yield what is said to be empty."""
+    for match in _EMPTY.finditer(text):
+        yield match["what"]
+
+
+def revealed(action: str | None, text: str) -> Iterator[str]:
+    """Yield the enumerations of what an action reveals in the room, rather than in the thing that it opens."""
+    if action is not None and not _LOOKS_INTO.match(action):
+        for match in _REVEALS.finditer(text):
+            yield match["list"]
