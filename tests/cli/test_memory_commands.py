@@ -327,6 +327,8 @@ def test_a_model_reads_and_answers_and_its_use_is_printed(monkeypatch: pytest.Mo
         assert re.search(r"tiny: \d+ calls?, [\d,]+ tokens?, ", answered.stderr)
         monkeypatch.setenv("WORLDTHREAD_MODEL", "tiny")
         assert lines("ask", "What does Bob have?", "--model", "none")[0]["model"] is None
+        run("ask", "What does Bob own?", "--look-ups", "0")
+        assert "nothing more can be looked up" in str(server.requests[-1])
 
 
 @pytest.mark.model

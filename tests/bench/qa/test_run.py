@@ -28,6 +28,7 @@ from worldthread.errors import BudgetError, FormatError, InputError, ModelCallEr
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeAnswer, FakeChat
+from worldthread.models.prompts import PromptSet, use_prompts
 from worldthread.types import Fact
 
 pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worldthread[report]'")
@@ -373,3 +374,15 @@ def test_the_command_runs_resumes_and_prints_json(tmp_path: Path, shared: Path) 
     assert (tmp_path / "out" / "results.jsonl").read_bytes().count(b"\n") == 9
     bad = subprocess.run([*command, "--sweep", "other"], capture_output=True, text=True, env=environment, check=False)
     assert (bad.returncode, "--sweep must be one of personalai" in bad.stderr) == (2, True)
+
+
+def test_results_with_prompts_of_ones_own_are_others(tmp_path: Path) -> None:
+    own = PromptSet({"answer/answer": "# user\n$evidence\n$question\n$look_up"})
+    who = setup(tmp_path, towns(), model=FakeChat([]))
+    with who.memory:
+        shipped = who.configuration(RetrievalSpec("dense"))
+        with use_prompts(own):
+            replaced = who.configuration(RetrievalSpec("dense"))
+    assert replaced.prompts[0] == f"answer/{own.digests['answer/answer']}"
+    assert replaced.prompts[1:] == shipped.prompts[1:]
+    assert replaced != shipped
