@@ -77,7 +77,8 @@ class RandomVectors:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = self._random.normal(size=(len(texts), self.dimensions)).astype(np.float32)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
 
 
 def build(path: Path, shared: Path, vertices: int) -> None:
@@ -234,6 +235,13 @@ def asked(url: str) -> float:
     return 1000 * (time.perf_counter() - begin)
 
 
+def new_page(browser: Browser) -> Page:
+    """Return a page that waits as long as a busy machine needs."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.set_default_timeout(600_000)
+    return page
+
+
 def first_paint(page: Page, url: str) -> float:
     """Measure milliseconds until the graph is drawn."""
     begin = time.perf_counter()
@@ -282,20 +290,20 @@ def measure(path: Path, clicks: int, recalled: int, chromium: str) -> dict[str, 
             options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
             options += ["--no-sandbox"] if os.getuid() == 0 else []
             browser = playwright.chromium.launch(executable_path=chromium, args=options)
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            page = new_page(browser)
             meter = Meter(process.pid, browser, page)
             cold = first_paint(page, url)
             cold_used = meter.since()
             page.close()
             warm = []
             for _ in range(5):
-                page = browser.new_page(viewport={"width": 1280, "height": 800})
+                page = new_page(browser)
                 meter = Meter(process.pid, browser, page)
                 warm.append((first_paint(page, url), meter.since()))
                 page.close()
             about = summary(url)
             names = sample(url, clicks)
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            page = new_page(browser)
             meter = Meter(process.pid, browser, page)
             first_paint(page, url)
             typing, clicking, used = [], [], []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
@@ -13,13 +13,14 @@ from worldthread.envs.registry import game_settings
 from worldthread.play.runs import default_module
 from worldthread.settings import Setting, require_settings, settings_of
 
-PARTS: Final = ("agent", "memory", "game")
+Part: TypeAlias = Literal["agent", "memory", "game"]
 """What has settings."""
+PARTS: Final[tuple[Part, ...]] = ("agent", "memory", "game")
 _OF_THE_SERVER: Final = frozenset({"embedder"})
 """Settings that are not chosen in the page: they name files and servers, as only those do who start the server."""
 
 
-def play_settings(game: str, agent: str, module: str) -> dict[str, dict[str, Setting]]:
+def play_settings(game: str, agent: str, module: str) -> dict[Part, dict[str, Setting]]:
     """Return the settings that a play can have.
 
     Args:
@@ -36,7 +37,7 @@ def play_settings(game: str, agent: str, module: str) -> dict[str, dict[str, Set
     """
     kind = agent_class(agent)
     used = module or default_module(kind)
-    found = {
+    found: dict[Part, dict[str, Setting]] = {
         "agent": agent_settings(kind),
         "memory": settings_of(memory_module_class(used)) if used else {},
         "game": game_settings(game),
@@ -44,7 +45,7 @@ def play_settings(game: str, agent: str, module: str) -> dict[str, dict[str, Set
     return {part: {n: s for n, s in of.items() if n not in _OF_THE_SERVER} for part, of in found.items()}
 
 
-def settings_as_json(game: str, agent: str, module: str) -> dict[str, list[dict[str, Any]]]:
+def settings_as_json(game: str, agent: str, module: str) -> dict[Part, list[dict[str, Any]]]:
     """Return the settings of :func:`play_settings` as data for JSON, with default, types and meaning of each."""
     return {
         part: [
@@ -56,7 +57,7 @@ def settings_as_json(game: str, agent: str, module: str) -> dict[str, list[dict[
 
 
 def chosen_settings(
-    game: str, agent: str, module: str, given: Mapping[str, Mapping[str, Any]], prompt_length: Mapping[str, Any]
+    game: str, agent: str, module: str, given: Mapping[Part, Mapping[str, Any]], prompt_length: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return the settings that somebody chose, as fields of a :class:`~worldthread.play.run.Run`.
 
@@ -76,6 +77,9 @@ def chosen_settings(
     known = play_settings(game, agent, module)
     for part in PARTS:
         require_settings(f"the {part} of this play", known[part], given.get(part, {}))
-    values = {"options": {**prompt_length, **given.get("agent", {})}}
-    values |= {f"{part}_options": dict(given.get(part, {})) for part in ("memory", "game")}
+    values = {
+        "options": {**prompt_length, **given.get("agent", {})},
+        "memory_options": dict(given.get("memory", {})),
+        "game_options": dict(given.get("game", {})),
+    }
     return {name: orjson.dumps(of, option=orjson.OPT_SORT_KEYS).decode() for name, of in values.items()}

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -33,7 +33,7 @@ from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.answers import escape_surrogates
 from worldthread.web.event_stream import EventStream, Watchers
 from worldthread.web.play_control import PlayControl, Stopped
-from worldthread.web.play_settings import chosen_settings, settings_as_json
+from worldthread.web.play_settings import Part, chosen_settings, settings_as_json
 
 _MAX_RUNNING: Final = 6
 _MAX_FINISHED: Final = 30  # finished plays whose events are kept in RAM
@@ -62,7 +62,7 @@ class PlayRequest(msgspec.Struct, forbid_unknown_fields=True):
     budget_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
     budget_dollars: Annotated[float, msgspec.Meta(ge=0)] | None = None
     hold: bool = False
-    settings: dict[Literal["agent", "memory", "game"], dict[SettingName, SettingValue]] = {}
+    settings: dict[Part, dict[SettingName, SettingValue]] = {}
 
 
 class LivePlay:
@@ -293,7 +293,7 @@ class Plays:
             InputError: there is no such game, agent or memory module.
         """
         run, _ = self._run_of(PlayRequest(game, agent, module, fake_model=True))
-        return settings_as_json(run.game, agent, module)
+        return {**settings_as_json(run.game, agent, module)}
 
     def begin(self, request: PlayRequest) -> LivePlay:
         """Begin a play.
