@@ -99,7 +99,7 @@ peers: .venv-peers/peers.stamp  ## Other memories and ours on the same conversat
 
 .PHONY: adversarial
 adversarial: .venv-peers/peers.stamp  ## Attack the promises of worldthread and of other memories (SYSTEM=langgraph for one)
-	failed=; for system in $(or $(SYSTEM),worldthread langgraph mem0); do \
+	failed=; for system in $(or $(SYSTEM),worldthread langgraph mem0 graphiti); do \
 	    .venv-peers/bin/worldthread bench adversarial --system $$system || failed+=" $$system"; done; \
 	test -z "$$failed" || { echo "broken promises:$$failed"; exit 1; }
 

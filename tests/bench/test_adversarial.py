@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from worldthread import InputError
 from worldthread.bench.adversarial import CHECKS, SYSTEMS, System, run
+from worldthread.bench.adversarial.graphiti import answer
+from worldthread.bench.adversarial.scripted import statements_of
 from worldthread.cli.main import app
 
 SLOW = {"what was acknowledged survives a kill", "threads write at one time"}
@@ -78,3 +80,45 @@ def test_a_system_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(SYSTEMS["mem0"], "packages", ("no-such-package-of-memories",))
     with pytest.raises(InputError, match="pip install no-such-package-of-memories"):
         SYSTEMS["mem0"].versions()
+
+
+def test_the_scripted_model_reads_every_sentence_of_the_checks() -> None:
+    sentences = {
+        "Anna's sister lives in Paris.": ("Anna's sister", "lives in", "Paris"),
+        "My secret is zq000000xv.": ("My secret", "is", "zq000000xv"),
+        "The code of locker 3 is zq023757xv.": ("The code of locker 3", "is", "zq023757xv"),
+        "Thread 1 wrote note 2.": ("Thread 1", "wrote", "note 2"),
+        "Carl knows Anna.": ("Carl", "knows", "Anna"),
+    }
+    for text, statement in sentences.items():
+        [said] = statements_of(text)
+        assert (said.subject, said.relation, said.object, said.sentence) == (*statement, text)
+    rome, paris = statements_of("Anna lives in Rome. Anna lives in Paris.")
+    assert rome.contradicts(paris)
+    assert not rome.contradicts(rome)
+    tea, coffee = statements_of("Anna likes tea. Anna likes coffee.")
+    assert not tea.contradicts(coffee)
+
+
+def test_the_scripted_model_answers_the_prompts_of_graphiti() -> None:
+    prompt = "<CURRENT MESSAGE>\nAnna lives in Rome.\n</CURRENT MESSAGE>"
+    names = [one["name"] for one in answer("ExtractedEntities", prompt)["extracted_entities"]]
+    assert names == ["Anna", "Rome"]
+    prompt = (
+        "<CURRENT_MESSAGE>\nAnna lives in Rome.\n</CURRENT_MESSAGE>\n"
+        "<REFERENCE_TIME>\n1970-01-01 00:00:10+00:00  # ISO 8601\n</REFERENCE_TIME>"
+    )
+    [edge] = answer("ExtractedEdges", prompt)["edges"]
+    assert (edge["relation_type"], edge["fact"]) == ("LIVES_IN", "Anna lives in Rome.")
+    assert edge["valid_at"] == "1970-01-01T00:00:10+00:00"
+    facts = [{"idx": 0, "fact": "Anna lives in Rome."}, {"idx": 1, "fact": "Anna's sister lives in Oslo."}]
+    prompt = (
+        f"<EXISTING FACTS>\n{facts[:1]}\n</EXISTING FACTS>\n<FACT INVALIDATION CANDIDATES>\n{facts[1:]}\n"
+        "</FACT INVALIDATION CANDIDATES>\n<NEW FACT>\nAnna lives in {}.\n</NEW FACT>"
+    )
+    assert answer("EdgeDuplicate", prompt.replace("{}", "Paris")) == {"duplicate_facts": [], "contradicted_facts": [0]}
+    assert answer("EdgeDuplicate", prompt.replace("{}", "Rome")) == {"duplicate_facts": [0], "contradicted_facts": []}
+    old, new = [{"name": "Anna", "candidate_id": 4}], [{"id": 0, "name": "Anna"}, {"id": 1, "name": "Tom"}]
+    prompt = f"<ENTITIES>\n{json.dumps(new)}\n</ENTITIES>\n<EXISTING ENTITIES>\n{json.dumps(old)}\n</EXISTING ENTITIES>"
+    found = answer("NodeResolutions", prompt)["entity_resolutions"]
+    assert [one["duplicate_candidate_id"] for one in found] == [4, -1]

@@ -1,9 +1,12 @@
-"""Small files as ChatGPT, Claude, WhatsApp, mem0, LangGraph and Graphiti write them."""
+"""Small files as ChatGPT, Claude, WhatsApp, mem0, LangGraph, Zep, Graphiti, Letta and cognee write them."""
 
 from __future__ import annotations
 
 import copy
+import gzip
+import io
 import json
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,13 +126,146 @@ def graphiti() -> dict[str, Any]:
     return {"nodes": nodes, "edges": edges}
 
 
+def zep() -> dict[str, Any]:
+    times = {"created_at": "2024-06-01T00:00:00Z"}
+    messages = [
+        {
+            "uuid": "m1",
+            "role": "user",
+            "name": "Anna",
+            "content": "I live in Rome.",
+            "thread_uuid": "t",
+            "reference_time": "2024-05-01T10:00:00Z",
+            "metadata": {"topic": "home"},
+            "processed": True,
+            **times,
+        },
+        {"uuid": "m2", "role": "assistant", "content": "Rome is old.", "thread_uuid": "t", **times},
+        {"uuid": "m3", "role": "system", "content": "Be kind.", "thread_uuid": "t", **times},
+    ]
+    episodes = [
+        {"uuid": "p1", "content": "Anna likes tea.", "source": "text", "graph_uuid": "g", **times},
+        {
+            "uuid": "p2",
+            "content": "I live in Rome.",
+            "source": "message",
+            "thread_uuid": "t",
+            "graph_uuid": "g",
+            **times,
+        },
+    ]
+    nodes = [
+        {
+            "uuid": f"n{number}",
+            "name": name,
+            "labels": ["Entity"],
+            "summary": "",
+            "graph_uuid": "g",
+            "episode_uuids": [],
+            "episode_uuids_truncated": False,
+            **times,
+        }
+        for number, name in enumerate(("Anna", "Rome", "Paris"), 1)
+    ]
+    edges = [
+        {"uuid": "e1", "name": "LIVES_IN", "fact": "Anna lived in Rome.", "source_node_uuid": "n1", "graph_uuid": "g",
+         "target_node_uuid": "n2", "valid_at": "2023-05-01T00:00:00Z", "invalid_at": "2024-03-01T00:00:00Z", **times},
+        {"uuid": "e2", "name": "LIVES_IN", "fact": "Anna lives in Paris.", "source_node_uuid": "n1", "graph_uuid": "g",
+         "source_node_name": "Anna", "target_node_name": "Paris", "target_node_uuid": "n3",
+         "valid_at": "2024-03-01T00:00:00Z", **times},
+    ]  # fmt: skip
+    return {"messages": messages, "episodes": episodes, "nodes": nodes, "edges": edges}
+
+
+def letta_message(id_: str, role: str, text: str, at: str, *calls: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    named = [
+        {"id": f"c{number}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    return {
+        "type": "message", "id": id_, "role": role, "content": [{"type": "text", "text": text}], "name": None,
+        "model": None, "agent_id": "agent-0", "tool_calls": named or None, "tool_call_id": None, "created_at": at,
+    }  # fmt: skip
+
+
+def letta() -> dict[str, Any]:
+    packed = json.dumps({"type": "user_message", "message": "I have a dog.", "time": "2024-03-01 11:00:00 AM UTC"})
+    messages = [
+        letta_message("message-0", "system", "You are Letta.", "2024-03-01T10:00:00Z"),
+        letta_message("message-1", "user", json.dumps({"type": "login"}), "2024-03-01T10:00:00Z"),
+        letta_message("message-2", "user", "I live in Rome.", "2024-03-01T10:01:00Z"),
+        letta_message("message-3", "assistant", "Rome is old.", "2024-03-01T10:01:01Z"),
+        letta_message("message-4", "user", packed, "2024-03-01T11:00:00Z"),
+        letta_message(
+            "message-5", "assistant", "A fact.", "2024-03-01T11:00:01Z", ("memory_insert", {"new_str": "Rex"})
+        ),
+        letta_message("message-6", "tool", '{"status": "OK"}', "2024-03-01T11:00:02Z"),
+        letta_message(
+            "message-7", "assistant", "A", "2024-03-01T11:00:03Z", ("send_message", {"message": "Nice dog!"})
+        ),
+    ]
+    agent = {"id": "agent-0", "name": "helper", "block_ids": ["block-0"], "messages": messages, "system": "...",
+             "agent_type": "letta_v1_agent", "in_context_message_ids": []}  # fmt: skip
+    block = {"id": "block-0", "label": "human", "value": "Her name is Anna.", "limit": 5000, "metadata": {}}
+    return {
+        "agents": [agent], "blocks": [block], "groups": [], "files": [], "sources": [], "tools": [], "mcp_servers": [],
+        "skills": [], "metadata": {"revision_id": "x"}, "created_at": "2024-03-02T00:00:00Z",
+    }  # fmt: skip
+
+
+def cogx() -> dict[str, Any]:
+    """The records of an archive by the name of their file; :func:`packed` makes the file."""
+
+    def record(kind: str, id_: str, **more: Any) -> dict[str, Any]:
+        return {"kind": kind, "external_system": "zep", "external_id": id_, "scope": {}, "metadata": {}, **more}
+
+    turns = [
+        {"role": "user", "content": "I live in Rome.", "occurred_at": "2024-03-01T10:00:00Z"},
+        {"role": "assistant", "content": "Rome is old.", "occurred_at": "2024-03-01T10:00:00Z"},
+        {"role": "tool", "content": "x", "occurred_at": "2024-03-01T10:00:00Z"},
+    ]
+    made = {"created_at": "2024-03-01T00:00:00Z"}
+    return {
+        "manifest.json": [{"cogx_version": "0.1", "source_system": "zep", "exported_at": "2024-06-01T00:00:00Z",
+                           "counts": {"fact": 3}, "notes": []}],
+        "documents.jsonl": [record("document", "d1", content="Anna likes tea.", title="Notes", **made)],
+        "episodes.jsonl": [record("episode", "p1", turns=turns, scope={"user_id": "anna", "session_id": "s"})],
+        "entities.jsonl": [record("entity", "n1", name="Anna", **made), record("entity", "n2", name="Rome", **made)],
+        "facts.jsonl": [
+            record("fact", "e1", subject_ref="n1", predicate="LIVES_IN", object_ref="n2",
+                   fact_text="Anna lived in Rome.", valid_at="2023-05-01T00:00:00Z", invalid_at="2024-03-01T00:00:00Z"),
+            record("fact", "e2", subject_ref="n1", predicate="likes", object_ref="green tea"),
+            record("fact", "e3", subject_ref="c1", predicate="contains", object_ref="n1"),
+        ],
+        "memories.jsonl": [record("memory", "m1", content="Owns a dog", categories=["pets"], **made)],
+        "memory_blocks.jsonl": [record("memory_block", "b1", label="human", value="Her name is Anna.", limit=5000)],
+        "nodes.jsonl": [{"id": "c1", "type": "DocumentChunk", "text": "Anna likes tea.", "created_at": 1709251200000}],
+    }  # fmt: skip
+
+
+def packed(files: dict[str, Any], *, compressed: bool = True) -> bytes:
+    """An archive of COGX with these records."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, records in files.items():
+            lines = records if isinstance(records, list) else [records]
+            data = "\n".join(json.dumps(record) for record in lines).encode()
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return gzip.compress(stream.getvalue(), 1) if compressed else stream.getvalue()
+
+
 DUMPS = {
     "chatgpt": chatgpt(),
     "claude": claude(),
     "whatsapp": WHATSAPP,
     "mem0": MEM0,
     "langgraph": LANGGRAPH,
+    "zep": zep(),
     "graphiti": graphiti(),
+    "letta": letta(),
+    "cogx": cogx(),
 }
 
 
@@ -140,11 +276,19 @@ def dumps() -> dict[str, Any]:
 
 
 @pytest.fixture
+def pack() -> Callable[..., bytes]:
+    """Makes an archive of COGX from the records of each of its files."""
+    return packed
+
+
+@pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
     """Writes a file and returns its path."""
 
     def written(dump: Any, name: str = "dump") -> Path:
         path = tmp_path / name
+        if isinstance(dump, dict) and "manifest.json" in dump:
+            dump = packed(dump)
         text = dump if isinstance(dump, str | bytes) else json.dumps(dump)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path

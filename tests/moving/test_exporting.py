@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+import tarfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from typer.testing import CliRunner
 
 from worldthread import Episode, Extraction, Fact, Filter, InputError, Memory, MissingExtraError, StoreError, Thesis
 from worldthread.cli.main import app
-from worldthread.moving import EXPORT_FORMATS, export_statements, to_networkx, to_pandas
+from worldthread.moving import EXPORT_FORMATS, export_statements, import_dump, to_networkx, to_pandas
 
 Rows = Counter[tuple[str, float, float]]
 
@@ -88,7 +89,33 @@ def of_graphml(data: bytes) -> Rows:
     return of_networkx(graph)
 
 
-READERS: dict[str, Callable[[bytes], Rows]] = {"csv": of_csv, "graphml": of_graphml, "jsonld": of_jsonld}
+def of_cogx(data: bytes) -> Rows:
+    found: Rows = Counter()
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        files = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
+    records = {name: [json.loads(line) for line in files.get(name, b"").splitlines()]
+               for name in ("entities.jsonl", "facts.jsonl", "memories.jsonl")}  # fmt: skip
+    names = [record["external_id"] for record in records["entities.jsonl"]]
+    assert len(set(names)) == len(names)
+    for record in records["facts.jsonl"]:
+        assert {record["subject_ref"], record["object_ref"]} <= set(names)
+    said = [*records["facts.jsonl"], *records["memories.jsonl"]]
+    for record in said:
+        times = record["metadata"]
+        found[record["external_id"].partition("@")[0], times["valid_from"], end(times.get("valid_to"))] += 1
+    counts = json.loads(files["manifest.json"])["counts"]
+    assert counts == {kind: len(records[name]) for kind, name in
+                      (("entity", "entities.jsonl"), ("fact", "facts.jsonl"), ("memory", "memories.jsonl"))
+                      if records[name]}  # fmt: skip
+    return found
+
+
+READERS: dict[str, Callable[[bytes], Rows]] = {
+    "csv": of_csv,
+    "graphml": of_graphml,
+    "jsonld": of_jsonld,
+    "cogx": of_cogx,
+}
 
 
 def written(memory: Memory, format: str, **options: Any) -> bytes:
@@ -130,6 +157,25 @@ def test_csv_keeps_every_text_and_source(memory: Memory) -> None:
     assert {source for row in rows for source in json.loads(row["sources"])} == {"first", 'se"cond', "a\tb"}
     rome = [row for row in rows if row["object"] == "Rome"]
     assert [(row["since"], row["until"]) for row in rome] == [("2023-05-01", "2024-03-01"), ("2025-03-01", "")]
+
+
+@pytest.mark.parametrize("hostile", [False, True])
+def test_a_memory_comes_back_from_cogx(hostile: bool, memory: Memory, tmp_path: Path) -> None:
+    if not hostile:
+        memory.forget(next(one.id for one in memory.episodes() if one.source == "a\tb"))
+    turns = Fact("Key 1", "is in", "Box", valid_to=7.5)  # of a game, which are no dates
+    memory.record.add(Episode("game", 3.0, "game", Extraction("test/1", (turns,))))
+    path = tmp_path / "memory.cogx.tar.gz"
+    export_statements(memory, path, "cogx", only_current=False)
+    with Memory(model="none", embedder="fake") as copy:
+        done = import_dump(copy, path)
+        assert done.format == "cogx"
+        assert set(done.left_out) == {"entities, which facts name"}
+        assert held(copy, only_current=False) == held(memory, only_current=False)
+        assert held(copy, as_of="2023-06-01") == held(memory, as_of="2023-06-01")
+        again = tmp_path / "again.cogx.tar.gz"
+        export_statements(copy, again, "cogx", only_current=False)
+        assert of_cogx(again.read_bytes()) == of_cogx(path.read_bytes())
 
 
 def test_jsonld_is_read_as_rdf(memory: Memory) -> None:
@@ -181,7 +227,7 @@ def test_targets_that_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "memory.worldthread"
     with Memory(path, model="none", embedder="fake") as memory:
         memory.remember([("Anna", "likes", "tea")], "2024-01-01")
-        with pytest.raises(InputError, match="formats are: csv, graphml, jsonld"):
+        with pytest.raises(InputError, match="formats are: csv, graphml, jsonld, cogx"):
             export_statements(memory, tmp_path / "out", "xlsx")
         with pytest.raises(InputError, match="belongs to the memory itself"):
             export_statements(memory, path, "csv")

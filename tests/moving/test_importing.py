@@ -195,6 +195,97 @@ def test_graphiti_edges_hold_in_their_intervals(write: Write, dumps: Dumps) -> N
         read_dump(write(unknown))
 
 
+def test_zep_keeps_messages_texts_and_intervals(write: Write, dumps: Dumps) -> None:
+    with opened() as memory:
+        done = import_dump(memory, write(dumps["zep"]))
+        assert done.left_out == {"episodes that are among the messages": 1, "of the role system": 1}
+        assert sorted(texts(memory)) == sorted([
+            "Anna lived in Rome.", "Anna lives in Paris.", "Anna: I live in Rome.", "assistant: Rome is old.",
+            "Anna likes tea.",
+        ])  # fmt: skip
+        said = next(one for one in memory.episodes() if one.text == "Anna: I live in Rome.")
+        assert (said.session, said.metadata["topic"], said.metadata["message"]) == ("t", "home", "m1")
+        assert said.at == 1714557600.0  # the reference time
+        rome = Fact("Anna", "lives in", "Rome")
+        held = [(v.interval.valid_from, v.interval.valid_to) for v in memory.timeline("Anna") if v.statement == rome]
+        assert (1682899200.0, 1709251200.0) in held  # the edge; Anna says so later too
+    del dumps["zep"]["nodes"], dumps["zep"]["messages"]
+    done, _ = imported(write(dumps["zep"]))
+    assert (done.remembered, done.left_out) == (4, {})  # an edge that names its nodes needs no list of them
+    old = [{"uuid": "m1", "role": "Anna", "role_type": "user", "content": "Hi", "created_at": "2024-05-01"}]
+    assert imported(write({"messages": old}))[1] == ["Anna: Hi"]
+    with pytest.raises(FormatError, match="expected at least one list of: messages, episodes, nodes, edges"):
+        read_dump(write({"x": 1}), "zep")
+
+
+def test_letta_keeps_what_was_said_and_the_blocks(write: Write, dumps: Dumps) -> None:
+    with opened() as memory:
+        done = import_dump(memory, write(dumps["letta"]), user="Anna")
+        assert done.left_out == {
+            "of Letta itself": 1, "of the role system": 1, "of the role tool": 1, "of thoughts or calls of tools": 1,
+        }  # fmt: skip
+        assert texts(memory) == [
+            "Anna: I live in Rome.", "assistant: Rome is old.", "Anna: I have a dog.", "assistant: Nice dog!",
+            "Her name is Anna.",
+        ]  # fmt: skip
+        *_, block = memory.episodes()
+        assert (block.agent, block.metadata["block"], block.at) == ("helper", "human", 1709337600.0)
+    agent = dumps["letta"]["agents"][0]
+    times = {"created_at": "2024-03-01T00:00:00Z", "updated_at": "2024-03-03T00:00:00Z"}
+    first = {**agent, "core_memory": [{**dumps["letta"]["blocks"][0], **times}]}
+    done, found = imported(write(first))
+    assert (done.format, done.remembered, found[-1]) == ("letta", 5, "Her name is Anna.")
+
+
+def test_cogx_keeps_texts_and_facts(write: Write, dumps: Dumps, tmp_path: Path, pack: Callable[..., bytes]) -> None:
+    with opened() as memory:
+        done = import_dump(memory, write(dumps["cogx"]))
+        assert done.left_out == {
+            "about nodes that are no entities": 1, "entities, which facts name": 2, "of the role tool": 1,
+            "raw nodes": 1,
+        }  # fmt: skip
+        rome, tea = Fact("Anna", "LIVES IN", "Rome"), Fact("Anna", "likes", "green tea")
+        held = [(v.statement, v.interval.valid_from, v.interval.valid_to) for v in memory.timeline("Anna")]
+        assert (rome, 1682899200.0, 1709251200.0) in held
+        assert (tea, 1709251200.0, float("inf")) in held  # the time of its entity
+        said = next(one for one in memory.episodes() if "I live in" in one.text)
+        assert (said.user, said.session, said.text) == ("anna", "s", "anna: I live in Rome.")
+        state = memory.record.state_hash()
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    for name, records in dumps["cogx"].items():
+        (folder / name).write_text("\n".join(map(json.dumps, records)))
+    with opened() as memory:  # as cognee writes it
+        assert import_dump(memory, folder).format == "cogx"
+        assert memory.record.state_hash() == state
+    with opened() as memory:  # not compressed
+        import_dump(memory, write(pack(dumps["cogx"], compressed=False)))
+        assert memory.record.state_hash() == state
+
+
+def test_archives_that_are_damaged_or_too_large_are_refused(
+    write: Write, dumps: Dumps, pack: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    files = dumps["cogx"]
+    whole = pack(files)
+    for data, message in [
+        (whole[:-20], "the archive is"),
+        (b"\x1f\x8bnonsense", "the archive is damaged"),
+        (pack({"other.json": []}), "this is not a COGX archive"),
+        (pack({**files, "manifest.json": [{"cogx_version": "1.0"}]}), "the version '1.0' cannot be read; 0.1 can"),
+        (pack({**files, "sub/facts.jsonl": []}), "the archive holds facts.jsonl twice"),
+        (pack({"facts.jsonl": [[1]]}), "facts.jsonl, line 1: expected a mapping, not a list"),
+    ]:
+        with pytest.raises(FormatError, match=message):
+            read_dump(write(data), "cogx")
+    monkeypatch.setattr("worldthread.moving.cogx.MAX_DUMP_BYTES", 1000)
+    with pytest.raises(FormatError, match="unpacks to more than 1000 bytes"):
+        read_dump(write(whole))
+    (tmp_path / "manifest.json").mkdir()
+    with pytest.raises(FormatError, match="a folder"):
+        read_dump(tmp_path)
+
+
 def test_what_is_in_a_file_twice_is_remembered_once(write: Write, dumps: Dumps) -> None:
     done, found = imported(write([*dumps["langgraph"], dumps["langgraph"][0]]))
     assert (done.messages, done.remembered, done.left_out, len(found)) == (3, 2, {"twice in the file": 1}, 2)

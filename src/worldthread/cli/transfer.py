@@ -42,12 +42,12 @@ def export(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="jsonl holds the whole memory, for [bold]worldthread import[/bold]. csv, graphml and jsonld hold its "
-            "statements with their times and sources, for other programs.",
+            help="jsonl holds the whole memory, for [bold]worldthread import[/bold]. csv, graphml, jsonld and cogx "
+            "hold its statements with their times and sources, for other programs.",
         ),
     ] = _OWN_FORMAT,
     everything: Annotated[
-        bool, typer.Option("--all", help="csv, graphml, jsonld: what has ended too, not only what holds.")
+        bool, typer.Option("--all", help="csv, graphml, jsonld, cogx: what has ended too, not only what holds.")
     ] = False,
     as_of: AsOfOption = None,
     where: WhereOption = None,
@@ -70,7 +70,9 @@ def export(
     """
     selected = filter_of(where)
     if format_ == _OWN_FORMAT and (everything or as_of is not None):
-        raise InputError("an export to jsonl holds everything: --all and --as-of need --format csv, graphml or jsonld")
+        raise InputError(
+            "an export to jsonl holds everything: --all and --as-of need --format csv, graphml, jsonld or cogx"
+        )
     with opened_to_read(memory, namespace, may_be_empty=True) as store:
         if file != _STREAM and file.exists() and not force:
             raise InputError(f"{file} already exists: give --force to overwrite it")
@@ -100,8 +102,8 @@ def import_(
         typer.Option(
             "--from",
             metavar="NAME",
-            help="The file is of another program: chatgpt, claude, whatsapp, mem0, langgraph, graphiti, or auto to "
-            "look into it. The following options are for such files.",
+            help="The file is of another program: chatgpt, claude, whatsapp, mem0, langgraph, zep, graphiti, letta, "
+            "cogx, or auto to look into it. The following options are for such files.",
             show_default=False,
         ),
     ] = None,
@@ -136,7 +138,7 @@ def import_(
 
         worldthread import conversations.json --from chatgpt --user Anna
     """
-    if file != _STREAM and not file.is_file():
+    if file != _STREAM and not (file.is_file() or (origin is not None and file.is_dir())):
         raise InputError(f"{file}: no such file")
     if origin is not None:
         if file == _STREAM:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
+from worldthread.arguments import require_query, require_string
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.documents import Document
 from worldthread.extract.when import world_time
@@ -19,6 +20,9 @@ from worldthread.types import Episode, Extraction, Statement
 
 MESSAGE_GAP: Final = 1e-3
 """Seconds between messages that a file gives the same time, so that they keep their order."""
+
+MAX_DUMP_BYTES: Final = 1 << 29
+"""The most bytes of a file to import, also after unpacking. It is held in memory as a whole, several times over."""
 
 _EARLIEST: Final = -62_135_596_800.0  # the year 1
 _LATEST: Final = 253_402_300_800.0  # the year 10000
@@ -122,9 +126,14 @@ class Dump:
         if "\0" in text:
             return LeftOut(UNRECORDABLE)
         labels = self._labels(place, user, agent, session, metadata)
+        name = " ".join(speaker.split())
+        if name:
+            try:
+                require_query(require_string(name, "the speaker"), "the speaker")
+            except InputError as error:
+                raise self.fail(f"{place}: {error}") from None
         return Document(
-            text.strip(), at, source, " ".join(speaker.split()), labels.user, labels.agent, labels.session,
-            labels.metadata,
+            text.strip(), at, source, name, labels.user, labels.agent, labels.session, labels.metadata
         )  # fmt: skip
 
     def fact(

@@ -1,4 +1,4 @@
-"""Writes the statements of a memory for other tools: CSV, JSON-LD, GraphML, networkx and pandas.
+"""Writes the statements of a memory for other tools: CSV, JSON-LD, GraphML, COGX, networkx and pandas.
 
 Every statement is written once for each interval in which it held, with its sources and why it ended.
 """
@@ -19,6 +19,7 @@ from worldthread.arguments import require_methods, require_path
 from worldthread.errors import InputError, MissingExtraError, StoreError
 from worldthread.filters import Filter
 from worldthread.memory import Memory
+from worldthread.moving.cogx_export import write_cogx
 from worldthread.moving.statements_table import COLUMNS, StatementRow, statement_rows
 from worldthread.paths import replaced_file
 from worldthread.types import Fact, TimeLike
@@ -288,5 +289,6 @@ EXPORT_FORMATS: Final[dict[str, Callable[[Iterable[StatementRow], IO[bytes]], in
     "csv": _write_csv,
     "graphml": _write_graphml,
     "jsonld": _write_jsonld,
+    "cogx": write_cogx,
 }
 """What writes each format: a function that takes the rows and a stream, and returns the number of rows."""

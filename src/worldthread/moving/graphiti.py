@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from worldthread.moving.base import NO_TEXT, NO_TIME, UNRECORDABLE, Dump, DumpItem, JsonPart, LeftOut
@@ -40,10 +40,22 @@ def read(dump: Dump) -> Iterator[DumpItem]:
         names = {node.required_text("uuid"): node.required_text("name") for node in root.get("nodes").each("node")}
     edges = root.get("edges").require(list) if isinstance(root.value, dict) else root
     for edge in edges.named("the file").each("edge"):
-        yield _edge(dump, edge, names)
+        yield read_edge(dump, edge, names, SOURCE, edge.text("group_id"))
 
 
-def _edge(dump: Dump, edge: JsonPart, names: dict[str, str] | None) -> DumpItem:
+def read_edge(dump: Dump, edge: JsonPart, names: Mapping[str, str] | None, source: str, session: str) -> DumpItem:
+    """Return an edge as a fact, or why it is left out.
+
+    Args:
+        dump: the file.
+        edge: the edge.
+        names: the names of the nodes by id; ``None`` when the file has no nodes.
+        source: the format of the file.
+        session: the session of the fact.
+
+    Raises:
+        FormatError: it is not an edge; the message names the place.
+    """
     uuid, text, created = edge.required_text("uuid"), edge.text("fact").strip(), edge.time("created_at")
     start, end, expired = edge.time("valid_at"), edge.time("invalid_at"), edge.time("expired_at")
     start = created if start is None else start
@@ -64,11 +76,11 @@ def _edge(dump: Dump, edge: JsonPart, names: dict[str, str] | None) -> DumpItem:
     else:
         statement = dump.statement(edge.place, lambda: Thesis(text, valid_from=start, valid_to=end))
     return dump.fact(
-        edge.place, text, statement, at=start, source=SOURCE, session=edge.text("group_id"), metadata={"edge": uuid}
-    )
+        edge.place, text, statement, at=start, source=source, session=session, metadata={"edge": uuid}
+    )  # fmt: skip
 
 
-def _name(edge: JsonPart, names: dict[str, str], field: str) -> str:
+def _name(edge: JsonPart, names: Mapping[str, str], field: str) -> str:
     id_ = edge.required_text(field)
     if id_ not in names:
         raise edge.get(field).fail(f"there is no node {id_!r} in the file")

@@ -14,7 +14,8 @@ from worldthread.arguments import require_path
 from worldthread.errors import FormatError, InputError, StoreError
 from worldthread.extract.documents import Document
 from worldthread.memory import Memory
-from worldthread.moving.base import DateOrder, Dump, LeftOut
+from worldthread.moving.base import MAX_DUMP_BYTES, DateOrder, Dump, LeftOut
+from worldthread.moving.cogx_archive import is_archive, is_archive_folder, read_folder
 from worldthread.progress import Progress
 from worldthread.provenance import MetadataValue, require_label, require_metadata
 from worldthread.regular_files import open_regular
@@ -26,15 +27,15 @@ FORMATS: Final[dict[str, str]] = {
     "whatsapp": "worldthread.moving.whatsapp",
     "mem0": "worldthread.moving.mem0",
     "langgraph": "worldthread.moving.langgraph_items",
+    "zep": "worldthread.moving.zep",
     "graphiti": "worldthread.moving.graphiti",
+    "letta": "worldthread.moving.letta",
+    "cogx": "worldthread.moving.cogx",
 }
 """The module of each format: ``detect`` says whether a file has it, ``read`` yields what the file holds."""
 
 AUTO: Final = "auto"
 """Instead of the name of a format: the format is found by looking into the file."""
-
-MAX_DUMP_BYTES: Final = 1 << 29
-"""The most bytes of a file to import. It is held in memory as a whole, several times over."""
 
 _TWICE: Final = "twice in the file"
 
@@ -93,7 +94,7 @@ def read_dump(
     """Read and check a file of another program, without remembering anything.
 
     Args:
-        file: the file, of at most 512 MiB.
+        file: the file, of at most 512 MiB; for COGX also the folder that cognee writes.
         format: one of :data:`FORMATS`, or ``"auto"``.
         user: the person whose memory it becomes; also the name of who says messages of the role "user". Empty to take
             what the file says.
@@ -188,6 +189,8 @@ def _opened(
     checked = require_metadata(metadata)
     if date_order is not None and date_order not in get_args(DateOrder):
         raise InputError(f"date_order must be {' or '.join(get_args(DateOrder))}, not {date_order!r}")
+    if is_archive_folder(path):
+        return Dump(read_folder(path, MAX_DUMP_BYTES), path, user, session, checked, date_order)
     try:
         with open_regular(path, max_bytes=MAX_DUMP_BYTES) as stream:
             data = stream.read(MAX_DUMP_BYTES + 1)
@@ -219,8 +222,11 @@ def _format_of(dump: Dump, format: str) -> str:
 
 def _detected(dump: Dump) -> Iterator[str]:
     """Yield the names of the formats that the file seems to have."""
+    if is_archive(dump.data):
+        yield "cogx"
+        return
     is_json = dump.data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     if _reader("whatsapp").detect(dump):
         yield "whatsapp"
     elif is_json:
-        yield from (name for name in FORMATS if name != "whatsapp" and _reader(name).detect(dump))
+        yield from (name for name in FORMATS if name not in ("whatsapp", "cogx") and _reader(name).detect(dump))

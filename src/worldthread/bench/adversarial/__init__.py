@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from worldthread.bench.adversarial.checks import CHECKS, Result, run
-from worldthread.bench.adversarial.systems import SYSTEMS, System
+from worldthread.bench.adversarial.system import System
+from worldthread.bench.adversarial.systems import SYSTEMS
 
 __all__ = ["CHECKS", "SYSTEMS", "Result", "System", "run"]

@@ -15,7 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal, TypeAlias
 
-from worldthread.bench.adversarial.systems import SYSTEMS, System
+from worldthread.bench.adversarial.system import System
+from worldthread.bench.adversarial.systems import SYSTEMS
 
 Verdict: TypeAlias = Literal["kept", "broken", "not claimed"]
 _USERS: Final = ("anna", "Anna", "anna2", "ann", "a_na", "anna%", "anna.b", "anna/b", "änna", "bob")

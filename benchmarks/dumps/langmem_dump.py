@@ -1,0 +1,75 @@
+"""Writes what LangMem keeps: memories of its store manager and of its tool, extracted by a scripted model.
+
+Run it where `langmem` is installed: ``python langmem_dump.py FILE``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langgraph.store.memory import InMemoryStore
+from langmem import create_manage_memory_tool, create_memory_store_manager
+from pydantic import BaseModel
+
+SAID = ("Anna lives in Rome.", "Anna likes green tea.", "Anna has a dog named Rex.")
+
+
+class Person(BaseModel):
+    """What is known of somebody."""
+
+    name: str
+    city: str
+
+
+class ScriptedModel(BaseChatModel):
+    """Calls the memory tool once for each sentence that the conversation holds, then has nothing to add."""
+
+    names: tuple[str, ...] = ()
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **options: Any) -> ScriptedModel:
+        named = [tool["function"]["name"] if isinstance(tool, dict) and "function" in tool else
+                 tool.get("name", tool.get("title", "")) if isinstance(tool, dict) else
+                 getattr(tool, "name", None) or tool.__name__ for tool in tools]  # fmt: skip
+        return ScriptedModel(names=tuple(named))
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
+        asked = "\n".join(str(message.content) for message in messages)
+        calls = []
+        if "Memory" in self.names:
+            calls = [("Memory", {"content": text}) for text in SAID if text in asked]
+        elif "Person" in self.names:
+            calls = [("Person", {"name": "Anna", "city": "Rome"})]
+        message = AIMessage(
+            "", tool_calls=[{"name": name, "args": args, "id": f"c{n}"} for n, (name, args) in enumerate(calls)]
+        )
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def main(path: str) -> None:
+    """Make the memories and write them."""
+    store, model = InMemoryStore(), ScriptedModel()
+    conversation = {"messages": [{"role": "user", "content": text} for text in SAID]}
+    configuration = {"configurable": {"user": "anna"}}
+    memories = create_memory_store_manager(model, namespace=("memories", "{user}"), store=store)
+    memories.invoke(conversation, config=configuration)
+    profiles = create_memory_store_manager(
+        model, schemas=[Person], namespace=("profiles", "{user}"), enable_inserts=False, store=store
+    )
+    profiles.invoke(conversation, config=configuration)
+    tool = create_manage_memory_tool(namespace=("notes", "{user}"), store=store)
+    tool.invoke({"content": "Anna speaks Spanish.", "action": "create"}, config=configuration)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump([item.dict() for item in store.search((), limit=100_000)], file)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
