@@ -141,7 +141,7 @@ class TokenEncoder:
         return EncodedText(pieces, stems_of(pieces), vectors)
 
 
-class _ReadText(NamedTuple):
+class _ProjectedText(NamedTuple):
     """A text as the heads read it.
 
     Args:
@@ -171,12 +171,12 @@ class EndingModel:
             for prefix in (f"h{number}." for number in range(int(weights["heads"])))
         )
         self._layers = tuple({name: head[f"L0.{name}"] for name in _LAYER} for head in self._heads)
-        self._kept: OrderedDict[str, _ReadText] = OrderedDict()
+        self._kept: OrderedDict[str, _ProjectedText] = OrderedDict()
         self._lock = threading.Lock()
         self.thresholds = (float(weights["thresholds"][0]), float(weights["thresholds"][1]))
         """How sure the model must be that a statement has ended (above 1 it never is), and that it was never so."""
 
-    def _read(self, text: str) -> _ReadText:
+    def _read(self, text: str) -> _ProjectedText:
         with self._lock:
             kept = self._kept.get(text)
             if kept is not None:
@@ -188,7 +188,7 @@ class EndingModel:
         else:
             mean = np.zeros(encoded.vectors.shape[1], np.float32)
         heads = tuple(encoded.vectors @ head["wp"] + head["bp"] for head in self._heads)
-        read = _ReadText(encoded._replace(vectors=heads[0]), mean, heads)
+        read = _ProjectedText(encoded._replace(vectors=heads[0]), mean, heads)
         with self._lock:
             self._kept[text] = read
             if len(self._kept) > _KEPT:
@@ -231,7 +231,7 @@ class EndingModel:
             found[row, NOTHING] = doubt
         return found
 
-    def _probability(self, number: int, statement: _ReadText, message: _ReadText, flags: Array) -> Array:
+    def _probability(self, number: int, statement: _ProjectedText, message: _ProjectedText, flags: Array) -> Array:
         """Return the answer of one head for one pair."""
         head = self._heads[number]
         held, said = statement.heads[number][:STATEMENT_TOKENS], message.heads[number][:MESSAGE_TOKENS]
