@@ -220,9 +220,10 @@ def _extract_sentence(
             contents = _ASIDE_CONTENTS.search(aside)
             for found in items(contents["list"]) if contents is not None else ():
                 collector.add(v.place(found.name, v.IS_IN, name))
-        for found in items(inside[1]) if inside is not None and latest is not None else ():
-            collector.add(v.place(found.name, inside[0], latest))
-            collector.add_states(found)
+        if inside is not None and latest is not None:
+            for found in items(inside[1]):
+                collector.add(v.place(found.name, inside[0], latest))
+                collector.add_states(found)
     return latest
 
 
