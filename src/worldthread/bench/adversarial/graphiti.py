@@ -144,13 +144,13 @@ def _scripted() -> tuple[Any, Any, Any]:
 
     embedder = FakeEmbedder()
 
-    class Model(LLMClient):  # type: ignore[misc]
+    class ScriptedModel(LLMClient):  # type: ignore[misc]
         async def _generate_response(
             self, messages: Any, response_model: Any = None, *args: Any, **options: Any
         ) -> dict[str, Any]:
             return answer(response_model.__name__ if response_model else "", messages[-1].content)
 
-    class Hook(EmbedderClient):  # type: ignore[misc]
+    class ScriptedEmbedder(EmbedderClient):  # type: ignore[misc]
         async def create(self, input_data: Any) -> list[float]:
             text = input_data if isinstance(input_data, str) else input_data[0]
             return [float(value) for value in embedder.embed([text])[0]]
@@ -158,11 +158,11 @@ def _scripted() -> tuple[Any, Any, Any]:
         async def create_batch(self, input_data_list: list[str]) -> list[list[float]]:
             return [[float(value) for value in row] for row in embedder.embed(input_data_list)]
 
-    class Ranker(CrossEncoderClient):  # type: ignore[misc]
+    class ScriptedRanker(CrossEncoderClient):  # type: ignore[misc]
         async def rank(self, query: str, passages: list[str]) -> list[tuple[str, float]]:
             return [(passage, 1.0) for passage in passages]
 
-    return Model(LLMConfig(model="scripted", small_model="scripted")), Hook(), Ranker()
+    return ScriptedModel(LLMConfig(model="scripted", small_model="scripted")), ScriptedEmbedder(), ScriptedRanker()
 
 
 def answer(asked: str, prompt: str) -> dict[str, Any]:

@@ -39,7 +39,8 @@ class Said:
 
 def statements_of(text: str) -> list[Said]:
     """Return the statements of the sentences in a text, in order."""
-    return [
-        Said(*(" ".join(found[name].split()) for name in ("subject", "relation", "object")), found[0].strip())
-        for found in _SENTENCE.finditer(text)
-    ]
+    found = []
+    for sentence in _SENTENCE.finditer(text):
+        subject, relation, object_ = (" ".join(sentence[name].split()) for name in ("subject", "relation", "object"))
+        found.append(Said(subject, relation, object_, sentence[0].strip()))
+    return found
