@@ -45,7 +45,7 @@ def play_settings(game: str, agent: str, module: str) -> dict[Part, dict[str, Se
     return {part: {n: s for n, s in of.items() if n not in _OF_THE_SERVER} for part, of in found.items()}
 
 
-def settings_as_json(game: str, agent: str, module: str) -> dict[Part, list[dict[str, Any]]]:
+def settings_as_json(game: str, agent: str, module: str) -> dict[str, list[dict[str, Any]]]:
     """Return the settings of :func:`play_settings` as data for JSON, with default, types and meaning of each."""
     return {
         part: [

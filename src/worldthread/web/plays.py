@@ -293,7 +293,7 @@ class Plays:
             InputError: there is no such game, agent or memory module.
         """
         run, _ = self._run_of(PlayRequest(game, agent, module, fake_model=True))
-        return {**settings_as_json(run.game, agent, module)}
+        return settings_as_json(run.game, agent, module)
 
     def begin(self, request: PlayRequest) -> LivePlay:
         """Begin a play.
