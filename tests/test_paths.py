@@ -216,6 +216,7 @@ ELSEWHERE = {
     "caches/sqlite.py": "connects to a file that make_private_file made",
     "cli/prompts.py": "copies of the prompts of the package",
     "bench/adversarial/checks.py": "folders of a benchmark, in a temporary folder",
+    "moving/cogx_archive.py": "packs an archive in RAM",
     "bench/adversarial/graphiti.py": "notes a port, in a temporary folder",
     "adapters/langgraph.py": "touches an item, which renews its time, and no file",
 }
