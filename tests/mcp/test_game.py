@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +241,38 @@ def test_zork_over_stdio(zork: str) -> None:
             assert "LOOP: " in room
 
     asyncio.run(session())
+
+
+@pytest.mark.games
+@pytest.mark.parametrize("whose", ["ours", "jericho", "none"])
+def test_the_list_of_valid_actions_is_chosen(whose: Any, zork: str) -> None:
+    from worldthread.mcp.configuration import game_configuration
+    from worldthread.mcp.game import SharedGame
+
+    with closing(SharedGame(zork, valid_actions=whose)) as game:
+        assert f'"--valid-actions",\n        "{whose}"' in game_configuration(game)
+
+    async def session() -> tuple[str, bool | None]:
+        async with process(zork, "--valid-actions", whose) as call:
+            start = said(await call("room_state"))
+            opened = data(await call("play_action", "open mailbox"))
+            return start, opened["was_valid"]
+
+    start, was_valid = asyncio.run(session())
+    assert was_valid is (None if whose == "none" else True)
+    assert ("Valid actions" in start) is (whose != "none")
+    assert ("*open mailbox" in start) is (whose != "none")
+
+
+def test_valid_actions_are_those_of_a_game() -> None:
+    from typer.testing import CliRunner
+
+    from worldthread.cli.main import app
+
+    done = CliRunner().invoke(app, ["mcp", "--valid-actions", "none"])
+    assert (done.exit_code, "--valid-actions needs --game" in done.output) == (2, True)
+    done = CliRunner().invoke(app, ["mcp", "--game", "tiny", "--valid-actions", "none"])
+    assert (done.exit_code, "tiny-v1 is no Z-machine game" in done.output) == (2, True)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -284,6 +285,22 @@ def test_archives_that_are_damaged_or_too_large_are_refused(
     (tmp_path / "manifest.json").mkdir()
     with pytest.raises(FormatError, match="a folder"):
         read_dump(tmp_path)
+    (tmp_path / "manifest.json").rmdir()
+    (tmp_path / "manifest.json").write_text("{}")
+    (tmp_path / "facts.jsonl").symlink_to(write("{}", "elsewhere"))
+    with pytest.raises(FormatError, match="a link"):
+        read_dump(tmp_path)
+
+
+def test_archives_that_say_more_than_they_hold_are_refused(write: Write) -> None:
+    sparse = tarfile.TarInfo("facts.jsonl")  # a gigabyte of which nothing is stored
+    sparse.pax_headers = {"GNU.sparse.size": str(1 << 30), "GNU.sparse.numblocks": "1", "GNU.sparse.map": "0,0"}
+    noted = tarfile.TarInfo("facts.jsonl")
+    noted.pax_headers = {"comment": "x"}
+    header = noted.tobuf(tarfile.PAX_FORMAT)[: -tarfile.BLOCKSIZE]
+    for data in (sparse.tobuf(tarfile.PAX_FORMAT), 3000 * header + noted.tobuf(tarfile.PAX_FORMAT)):
+        with pytest.raises(FormatError, match="the archive is damaged"):
+            read_dump(write(data + bytes(tarfile.RECORDSIZE)), "cogx")
 
 
 def test_what_is_in_a_file_twice_is_remembered_once(write: Write, dumps: Dumps) -> None:

@@ -51,6 +51,7 @@ export class Stream {
     for (const event of ["online", "pageshow"]) window.removeEventListener(event, this.back);
     document.removeEventListener("visibilitychange", this.back);
     this.source?.close();
+    this.source = null;
   }
 
   private open(): void {
@@ -83,7 +84,7 @@ export class Stream {
 
   /** Looks whether the line was silent for too long. */
   private look(quiet: number): void {
-    if (!this.isClosed && !this.isLost && Date.now() - this.heardAt > quiet) this.lose();
+    if (this.source !== null && Date.now() - this.heardAt > quiet) this.lose();
   }
 
   private lose(): void {

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from worldthread.envs import make, spec_of
-from worldthread.errors import GameError
+from worldthread.envs.registry import game_settings
+from worldthread.errors import GameError, InputError
 from worldthread.mcp.game_play import GamePlay
 from worldthread.memory import Memory
 from worldthread.play.run import file_name
@@ -105,9 +106,11 @@ class SharedGame:
     def __init__(
         self, id: str, *, seed: int = 0, path: Path | None = None, valid_actions: ListOfActions | None = None
     ) -> None:
+        self.id = id if ":" in id else spec_of(id).id
+        if valid_actions is not None and "valid_actions" not in game_settings(self.id):
+            raise InputError(f"the game {self.id} is no Z-machine game: its list of valid actions cannot be chosen")
         self.valid_actions = valid_actions
         options = {} if valid_actions is None else {"valid_actions": _LISTS[valid_actions]}
-        self.id = id if ":" in id else spec_of(id).id
         self.seed = seed
         self.path = None if path is None else path.expanduser().absolute()
         self._play: GamePlay | None = None

@@ -16,7 +16,7 @@ import orjson
 
 from worldthread.errors import FormatError, StoreError
 from worldthread.moving.base import JsonPart
-from worldthread.regular_files import open_regular
+from worldthread.regular_files import open_regular, require_no_links
 
 VERSION: Final = "0.1"
 MANIFEST: Final = "manifest.json"
@@ -60,9 +60,10 @@ def read_folder(path: Path, max_bytes: int) -> bytes:
     packed, left = io.BytesIO(), max_bytes
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name in _NAMES:
-            if not (path / name).exists():
-                continue
             try:
+                require_no_links([path / name])  # somebody else made the folder
+                if not (path / name).exists():
+                    continue
                 with open_regular(path / name, max_bytes=left) as stream:
                     data = stream.read(left + 1)
             except OSError as error:
@@ -94,11 +95,13 @@ def unpack(data: bytes, path: Path, max_bytes: int) -> dict[str, bytes]:
                     continue
                 if name in found:
                     raise FormatError(f"the archive holds {name} twice", path=path)
+                if member.size > len(data):  # of a sparse file, whose holes would be filled with zeros
+                    raise FormatError(f"{name} is cut off", path=path)
                 stream = archive.extractfile(member)
                 found[name] = stream.read() if stream is not None else b""
                 if len(found[name]) != member.size:
                     raise FormatError(f"{name} is cut off", path=path)
-    except (tarfile.TarError, EOFError, ValueError, OverflowError, OSError) as error:
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError, OSError) as error:
         raise FormatError(f"the archive is damaged: {error}", path=path) from None
     if not found:
         raise FormatError(f"this is not a COGX archive: it holds none of {', '.join(_NAMES)}", path=path)

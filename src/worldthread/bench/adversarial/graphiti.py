@@ -247,7 +247,7 @@ def _server(folder: Path) -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    subprocess.Popen(
+    process = subprocess.Popen(
         [get_redis_server(), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder), "--loadmodule",
          get_falkordb_module()],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -257,6 +257,8 @@ def _server(folder: Path) -> int:
             noted.write_text(str(port))
             return port
         time.sleep(0.1)
+    process.kill()
+    process.wait()
     raise RuntimeError(f"FalkorDB did not start within {_SECONDS_TO_START:.0f} s")
 
 
@@ -265,7 +267,8 @@ def _answers(port: int) -> bool:
     from redis.exceptions import RedisError
 
     try:
-        return bool(Redis("127.0.0.1", port, socket_timeout=5).ping())
+        with Redis("127.0.0.1", port, socket_timeout=5) as client:
+            return bool(client.ping())
     except RedisError:
         return False
 
@@ -276,7 +279,8 @@ def _stop(folder: Path) -> None:
 
     noted = folder / "falkordb.port"
     port = int(noted.read_text())
-    Redis("127.0.0.1", port).shutdown(save=True)
+    with Redis("127.0.0.1", port) as client:
+        client.shutdown(save=True)
     while _answers(port):
         time.sleep(0.05)
     noted.unlink()
