@@ -383,6 +383,15 @@ def test_facts_about_nothing_that_is_named_are_left_out_and_sentences_come_once(
     ]
 
 
+def test_a_repeated_sentence_keeps_the_place_of_its_best_hit() -> None:
+    hits = (
+        statement(Thesis("Middelburg lies in Zeeland."), "x"),
+        statement(Thesis("Vlissingen lies in Zeeland."), "y"),
+        statement(Thesis("Middelburg lies in Zeeland", ("Zeeland",)), "z"),
+    )
+    assert lines("Which town lies in Zeeland?", *hits, statements=1) == ["1. Middelburg lies in Zeeland."]
+
+
 def test_a_look_up_adds_little_and_a_passage_replaces_its_sentence() -> None:
     town = passage("Minot\nMinot is the seat of Ward County.", source="7")
     queries = {

@@ -579,3 +579,14 @@ def test_names_with_more_or_fewer_words() -> None:
     assert view.longer_and_shorter("owner of water barrel") == []
     assert view.longer_and_shorter("hive 12") == []
     assert view.longer_and_shorter("arrel") == []
+
+
+def test_what_is_no_name_of_anything_that_was_stated_is_left_out() -> None:
+    graph = TemporalGraph()
+    stated = (Fact("the old barrel", "is", "full"), Thesis("Ida sold the barrel.", ("Ida",)))
+    graph.add(Episode("one", at=1.0, extraction=Extraction("test/1", stated)))
+    late = Episode("two", at=2.0, extraction=Extraction("test/1", (Fact("new barrel", "is", "full"),)))
+    graph.add(late)
+    assert graph.view().longer_and_shorter("barrel") == ["new barrel", "old barrel"]
+    graph.forget(late.id)
+    assert graph.view().longer_and_shorter("barrel") == ["old barrel"]

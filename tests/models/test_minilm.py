@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
@@ -91,6 +92,7 @@ def test_where_the_runtime_does_not_keep_the_bits_each_text_runs_alone(
         return run(session, tokens) + np.float32(len(tokens) > 1)
 
     monkeypatch.setattr(minilm, "_states", inexact)
+    monkeypatch.setattr(minilm, "_SHARED", WeakValueDictionary())  # else the bits were tried before
     other = MiniLMEmbedder()
     other.embed(["a text that loads the model"])
     sizes.clear()
@@ -116,6 +118,13 @@ def test_many_threads_may_share_a_fresh_one() -> None:
     for thread in threads:
         thread.join()
     assert found == [True] * 6
+
+
+def test_a_process_has_one_session_for_all_embedders_of_a_file() -> None:
+    one, other = MiniLMEmbedder(), MiniLMEmbedder()
+    one.embed(["key"])
+    other.token_vectors("key")
+    assert one._loaded() is other._loaded()
 
 
 def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
@@ -146,6 +155,7 @@ def test_a_missing_package_is_told_with_the_pip_line(
     monkeypatch: pytest.MonkeyPatch, module: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr(minilm, "_SHARED", WeakValueDictionary())
     with pytest.raises(MissingExtraError, match=f"pip install {package}$") as caught:
         MiniLMEmbedder().embed(["key"])
     assert (caught.value.extra, caught.value.package) == (None, package)

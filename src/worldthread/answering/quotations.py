@@ -200,7 +200,10 @@ def _are_alike(words: frozenset[str], others: frozenset[str]) -> bool:
 
 def _unlike(hits: Sequence[Hit]) -> list[Hit]:
     """Return sentences, each once by its words and time."""
-    return list({(normalise_text(str(hit.item)), _time_of(hit)): hit for hit in reversed(hits)}.values())[::-1]
+    first: dict[tuple[str, float], Hit] = {}
+    for hit in hits:
+        first.setdefault((normalise_text(str(hit.item)), _time_of(hit)), hit)
+    return list(first.values())
 
 
 def _is_new(hit: Hit, ids: set[str], texts: str) -> bool:

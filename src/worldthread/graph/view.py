@@ -159,19 +159,25 @@ class GraphView:
             name: a name in any spelling.
 
         Returns:
-            Normalised names of at most five words, without ``name`` itself, the shortest first. That anything is
-            stated about them is not checked.
+            Normalised names of at most five words in statements of any time, without ``name`` itself, the shortest
+            first.
         """
         strings = self._state.strings
         key = normalise_name(name)
         words = key.split(" ")
         linked = any(word in _LINKING or word.endswith(("'s", "s'")) for word in words)  # "lesson of Lea" is no Lea
         tails = () if linked else (" ".join(words[start:]) for start in range(1, len(words)))
-        found = {tail for tail in tails if strings.find(tail) is not None and any(map(str.isalpha, tail))}
-        for known in strings.items:
+        numbers = {tail: strings.find(tail) for tail in tails if any(map(str.isalpha, tail))}
+        for number, known in enumerate(strings.items):
             if key in known and (known.endswith(f" {key}") or known.startswith(f"{key} ")) and known.count(" ") < 5:
-                found.add(known)
+                numbers[known] = number
+        found = [known for known, number in numbers.items() if number is not None and self._is_name(number)]
         return sorted(found, key=lambda known: (len(known), known))
+
+    def _is_name(self, number: int) -> bool:
+        """Return whether a string is a normalised name in a statement that an episode asserts."""
+        state = self._state
+        return any(state.assertions.count(statement) for (statement,) in state.statements.incident.get(number))
 
     def timeline(self, name: str, selection: StatementSelection | None = None) -> list[Version]:
         """Return every version of every statement about ``name``, ended ones included.

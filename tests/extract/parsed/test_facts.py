@@ -172,6 +172,7 @@ def test_any_text_is_read_without_an_error() -> None:
         "I am " * 300,
         "Tom's's 's",
         "is is is",
+        "left in we @ for 3 flight ! no , Lima ) reads é and",
     ):
         facts(text)
 

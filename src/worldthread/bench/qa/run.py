@@ -55,7 +55,7 @@ def prompts_of(spec: RetrievalSpec) -> tuple[str, ...]:
         spec: the method.
 
     Returns:
-        Names with versions or digests, such as ``"answer/2"``.
+        Names with versions or digests, such as ``"answer/3"``.
     """
     used = [("worldthread", name, version) for name, version in PROMPT_VERSIONS.items()]
     used += [(_PACKAGE, "entities", stages.PROMPT_VERSION), (_PACKAGE, "judge", judging.PROMPT_VERSION)]

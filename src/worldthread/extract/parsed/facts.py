@@ -1142,6 +1142,8 @@ class _ClauseReader:
 
     def _joined(self, name: str, conjunction: Token) -> str | None:
         """Return an object with the noun that "and" joins to it; ``None`` where the two may share their noun."""
+        if conjunction.i + 1 == len(conjunction.doc):
+            return name  # the text breaks off after "and"
         noun = next((c for c in conjunction.head.children if c.dep_ == "conj" and c.i > conjunction.i), None)
         has_article = conjunction.nbor().tag_ in ("DT", "PRP$", "CD")
         phrase = noun_phrase(noun, self._referents) if noun is not None else None
