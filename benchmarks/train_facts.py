@@ -38,7 +38,8 @@ PENALTY = 10.0  # on the squares of the weights
 FOLDS = 6
 EVERYDAY = 0.3  # weight of an everyday sentence: they are many, and nearly all are right
 LEAST = 4  # rows that a feature must have
-THRESHOLD = 0.75
+THRESHOLD = 0.7
+THRESHOLD_WITH_ASPECT = 0.5
 THRESHOLD_ALONE = 0.1
 
 
@@ -195,7 +196,7 @@ def main() -> None:
     dense = np.array([not row.conv.startswith(("chat_a-", "chat_b-")) for row, _, _ in pairs])
     for title, chosen in (("everyday", ~chat), ("plain chat", chat & dense), ("chat in rich language", chat & ~dense)):
         print(f"{title}: {chosen.sum()} facts, {y[chosen].mean():.0%} right, {wrong[chosen].mean():.0%} wrong")
-        for threshold in (0.4, 0.5, 0.6, 0.7, THRESHOLD, 0.8, 0.85):
+        for threshold in (0.4, 0.5, 0.6, 0.65, THRESHOLD, 0.75, 0.8, 0.85):
             kept_rows = chosen & (p >= threshold)
             if kept_rows.any():
                 print(
@@ -208,6 +209,7 @@ def main() -> None:
             "weights": {name: round(float(value), 4) for name, value in zip(names, theta[:-1], strict=True)},
             "bias": round(float(theta[-1]), 4),
             "threshold": THRESHOLD,
+            "threshold_with_aspect": THRESHOLD_WITH_ASPECT,
             "threshold_alone": THRESHOLD_ALONE,
         }
         WEIGHTS.write_text(json.dumps(model, indent=1) + "\n", encoding="utf-8")

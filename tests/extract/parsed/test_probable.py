@@ -72,7 +72,7 @@ def test_a_fact_that_is_left_out_stays_findable() -> None:
 
 
 def test_the_probability_is_that_of_the_logistic_function() -> None:
-    model = FactWeights({"whole": 2.0, "bare": -1.0}, -1.0, 0.5, 0.2)
+    model = FactWeights({"whole": 2.0, "bare": -1.0}, -1.0, 0.5, 0.4, 0.2)
     assert probability({"whole": 1.0}, model) == pytest.approx(0.7310585786300049)
     assert probability({"bare": 2.0, "unknown": 5.0}, model) == pytest.approx(0.04742587317756678)
     assert probability({"whole": 1e9}, model) == pytest.approx(1.0)
@@ -92,3 +92,10 @@ def test_features_are_combined() -> None:
         "whole, anchored and alone",
     }
     assert "whole" not in with_combinations({**whole, "left out prep": 1.0})
+
+
+def test_what_people_say_of_themselves_plainly_is_stated_among_other_sentences() -> None:
+    text = "Tom: Hi, I'm Tom. I'm 34 and I work at Acme. I live in Rome. It is lovely there in spring."
+    extraction = ParsedExtractor().extract(text, "Tom", 1.7e9)
+    facts = {str(one) for one in extraction.statements if isinstance(one, Fact)}
+    assert {"Tom, has age, 34", "Tom, works at, Acme", "Tom, lives in, Rome"} <= facts

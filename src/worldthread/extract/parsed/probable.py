@@ -23,6 +23,8 @@ class FactWeights(NamedTuple):
         weights: weights of the features by name; a feature without one counts for nothing.
         bias: what is added to their sum.
         threshold: least probability of a fact that is stated.
+        threshold_with_aspect: the same for a fact about what changes in a life, such as a home, an employer or an age,
+            for which the rules ask more than a form; a feeling is none.
         threshold_alone: the same for a text that is one short sentence. Who says only "I own a hamster" means that it
             be known, and nothing before it explains it.
     """
@@ -30,6 +32,7 @@ class FactWeights(NamedTuple):
     weights: dict[str, float]
     bias: float
     threshold: float
+    threshold_with_aspect: float
     threshold_alone: float
 
 
@@ -93,6 +96,13 @@ def probable_facts(readings: list[Reading]) -> tuple[LocatedFact, ...]:
         is_alone = is_short_and_alone(one)
         if is_baseless(one) or (not is_alone and has_unknown_subject(one)):
             continue
-        if probability(features_of(one), model) >= (model.threshold_alone if is_alone else model.threshold):
+        aspect = one.stated.fact.aspect
+        if is_alone:
+            least = model.threshold_alone
+        elif aspect is not None and not aspect.startswith("feeling "):
+            least = model.threshold_with_aspect
+        else:
+            least = model.threshold
+        if probability(features_of(one), model) >= least:
             kept.append(one.stated)
     return tuple(kept)
