@@ -94,6 +94,7 @@ def test_features_are_combined() -> None:
     assert "whole" not in with_combinations({**whole, "left out prep": 1.0})
 
 
+@pytest.mark.language
 def test_what_people_say_of_themselves_plainly_is_stated_among_other_sentences() -> None:
     text = "Tom: Hi, I'm Tom. I'm 34 and I work at Acme. I live in Rome. It is lovely there in spring."
     extraction = ParsedExtractor().extract(text, "Tom", 1.7e9)
