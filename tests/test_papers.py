@@ -214,7 +214,7 @@ def test_every_command_runs(
         sweep = "worldthread bench qa --dataset hotpotqa_personalai --method beam --sweep personalai"
         run(tiny(sweep.replace("--method beam ", "") + " --triples given --model none --judge none", tmp_path))
         words[words.index("--out") + 1] = str(tmp_path / "qa")
-    elif words[1] == "world-memories":
+    elif words[1:2] == ["world-memories"]:
         options = "--steps 12 --set agent.attempt_moves=3 --set agent.explorations=1 --no-audit"
         out = ["--out", str(tmp_path / "glow")]
         run(shlex.split(f"play treasure-hunt --agent glow --model fake {options}") + out)

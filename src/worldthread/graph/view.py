@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from worldthread.arguments import require_finite
 from worldthread.graph.selection import StatementSelection
 from worldthread.graph.state import GraphState
@@ -12,6 +14,30 @@ from worldthread.types import Fact, Interval, Statement, Thesis, Version
 _LINKING = frozenset(
     {"of", "in", "at", "from", "for", "and", "von", "vom", "der", "des", "und", "de", "du", "et", "del", "y"}
 )
+
+
+class StatementView(Protocol):
+    """What shows the statements that hold at one time: a graph's view, or that of a copy of it on a server."""
+
+    def facts(self, subject: str | None = None, relation: str | None = None, object: str | None = None) -> list[Fact]:
+        """Return the facts that hold, sorted by normalised names."""
+
+    def theses(self, about: str | None = None) -> list[Thesis]:
+        """Return the theses that hold, sorted by normalised text."""
+
+
+def statements_about(view: StatementView, name: str) -> list[Statement]:
+    """Return the statements of a view that have ``name`` as subject, object or object of a thesis.
+
+    Args:
+        view: the view.
+        name: a name in any spelling.
+
+    Returns:
+        The facts, sorted by normalised names, then the theses, sorted by normalised text.
+    """
+    facts = {fact.key: fact for fact in (*view.facts(subject=name), *view.facts(object=name))}
+    return [*(facts[key] for key in sorted(facts)), *view.theses(about=name)]
 
 
 class GraphView:
@@ -147,8 +173,7 @@ class GraphView:
         Returns:
             The facts, sorted by normalised names, then the theses, sorted by normalised text.
         """
-        facts = {fact.key: fact for fact in (*self.facts(subject=name), *self.facts(object=name))}
-        return [*(facts[key] for key in sorted(facts)), *self.theses(about=name)]
+        return statements_about(self, name)
 
     def longer_and_shorter(self, name: str) -> list[str]:
         """Return known names that begin or end with the words of ``name``, and those that it ends with.

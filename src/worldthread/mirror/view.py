@@ -7,6 +7,7 @@ from typing import Any, Final, LiteralString
 
 from worldthread.arguments import require_finite, require_query
 from worldthread.errors import StoreError
+from worldthread.graph.view import statements_about
 from worldthread.mirror.graph_server import GraphServer
 from worldthread.names import normalise_name
 from worldthread.types import Fact, Interval, Statement, Thesis
@@ -139,8 +140,7 @@ class MirrorView:
         Returns:
             The facts, sorted by normalised names, then the theses, sorted by normalised text.
         """
-        facts = {fact.key: fact for fact in (*self.facts(subject=name), *self.facts(object=name))}
-        return [*(facts[key] for key in sorted(facts)), *self.theses(about=name)]
+        return statements_about(self, name)
 
     def neighbours(self, name: str) -> list[str]:
         """Return the names that a statement that holds ties to a name: the step of a traversal.

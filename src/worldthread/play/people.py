@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from worldthread.errors import InputError, WorldthreadError
-from worldthread.play.run import Run
+from worldthread.play.run import PERSON, Run
 from worldthread.play.run_files import SUMMARY_FILE, read_summary, run_of
 from worldthread.play.run_summary import require_all_figures
 from worldthread.play.trajectory import TRAJECTORY_FILE, decode_header
 from worldthread.regular_files import open_regular
-
-PERSON: Final = "human"
-"""The name of the agent of a play that a person made."""
 
 _HEAD: Final = 1 << 16  # bytes of a trajectory that hold its header
 _MAX_DEPTH: Final = 4  # of folders below the folder of a sweep

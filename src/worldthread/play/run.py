@@ -23,6 +23,9 @@ returns and asks a model; Ariadne makes three calls for each decision; ReflAct a
 and makes each summary from the last moves, old and new.
 """
 
+PERSON: Final = "human"
+"""The name of the agent of a play that a person makes."""
+
 _MAX_NUMBER: Final = 2**53
 """The largest number of a run that is read from a file, so that every reader of JSON understands it."""
 

@@ -27,7 +27,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
 from worldthread.paths import write_private_file
 from worldthread.play.loop import Play
-from worldthread.play.run import Run, decode_run, run_prompts, run_settings
+from worldthread.play.run import PERSON, Run, decode_run, run_prompts, run_settings
 from worldthread.play.run_model import recorded_model, replayed_model
 from worldthread.play.run_summary import require_figures
 from worldthread.play.runs import opened
@@ -250,7 +250,7 @@ def replay(folder: Path, *, allow_code: Collection[str] = ()) -> ReplayResult:
     require_own_files(folder)
     comparison = TrajectoryComparison(path)
     run, name = run_of(comparison.header, path, allow_code)
-    is_typed = run.agent == "human"
+    is_typed = run.agent == PERSON
     more: dict[str, Any] = {"typed": typed_in(path), "show": _show_nothing, "read": _end_of_input} if is_typed else {}
     model = replayed_model(run, folder) if agent_class(run.agent, allow_code).asks_model else None
     comparison.take(orjson.dumps(comparison.header))

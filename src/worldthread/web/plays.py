@@ -23,7 +23,7 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.memory import Memory
 from worldthread.paths import make_private_folder
 from worldthread.play.loop import Play
-from worldthread.play.run import Run, file_name
+from worldthread.play.run import PERSON, Run, file_name
 from worldthread.play.run_files import play_in
 from worldthread.play.run_model import FAKE_MODEL, model_name, prompt_length
 from worldthread.play.run_page import map_drawing
@@ -38,7 +38,6 @@ from worldthread.web.play_settings import Part, chosen_settings, settings_as_jso
 _MAX_RUNNING: Final = 6
 _MAX_FINISHED: Final = 30  # finished plays whose events are kept in RAM
 _SHUTDOWN_SECONDS: Final = 0.4  # the longest wait for all running moves when the server ends
-_HUMAN: Final = "human"
 _log = logging.getLogger(__name__)
 
 
@@ -91,7 +90,7 @@ class LivePlay:
         self.events = EventStream(watchers)
         self.state = "preparing"
         self._model = model
-        self.control = PlayControl(delay=request.delay, by_hand=run.agent == _HUMAN, on_change=self._publish_state)
+        self.control = PlayControl(delay=request.delay, by_hand=run.agent == PERSON, on_change=self._publish_state)
         if request.hold:
             self.control.pause()
         self._thread = threading.Thread(target=self._work, name=f"play {folder.name}", daemon=True)
@@ -104,7 +103,7 @@ class LivePlay:
     @property
     def is_human(self) -> bool:
         """Whether a person makes all moves."""
-        return self.run.agent == _HUMAN
+        return self.run.agent == PERSON
 
     def begin(self) -> None:
         """Start to play in a thread of its own."""

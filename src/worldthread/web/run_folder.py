@@ -23,7 +23,7 @@ import orjson
 from worldthread.errors import FormatError, InputError, NotFoundError, WorldthreadError
 from worldthread.json_lines import JsonLinesReader
 from worldthread.models.recording_file import RecordedCall, Recording, read_recording
-from worldthread.play.run import Run, decode_run
+from worldthread.play.run import PERSON, Run, decode_run
 from worldthread.play.run_files import SUMMARY_FILE, read_summary, run_of
 from worldthread.play.run_model import RECORDING_FILE
 from worldthread.play.run_page import memory_in
@@ -161,7 +161,7 @@ class RunFolder:
         for location in self._find(TRAJECTORY_FILE):
             try:
                 summary = self._summaries.get(location.path, _read_summary)
-                if summary["agent"] != "human" or summary["game"] not in games or not summary["is_complete"]:
+                if summary["agent"] != PERSON or summary["game"] not in games or not summary["is_complete"]:
                     continue
                 header = self._headers.get(location.path, _read_header)
                 figures = require_all_figures(read_summary(location.path.parent))

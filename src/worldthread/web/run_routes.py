@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from worldthread.errors import NotFoundError
 from worldthread.graph import GraphView
+from worldthread.play.run import PERSON
 from worldthread.types import Statement
 from worldthread.web.answers import escape_surrogates, json_response, number_parameter, shown_path
 from worldthread.web.app_state import AppState, run_key
@@ -28,7 +29,6 @@ _STEPS: Final = 100
 _MAX_STEPS: Final = 1000
 _MAX_HELD: Final = 400  # statements of a memory that are shown with a step
 _MAX_POINTS: Final = 60  # of a curve of a sweep
-_PEOPLE: Final = "human"
 _CURVES: Final = {"turn": "turn", "score": "score", "facts": "facts", "vertices": "vertices"}
 
 
@@ -162,7 +162,7 @@ def _sweep(runs: RunFolder, request: Request) -> dict[str, Any]:
     """
     found, finished = runs.sweep(request.path_params["id"])
     prefix = f"{found.name}/" if found.path.parent != runs.root else ""
-    people = runs.people({run.game for run, _ in finished} - {run.game for run, _ in finished if run.agent == _PEOPLE})
+    people = runs.people({run.game for run, _ in finished} - {run.game for run, _ in finished if run.agent == PERSON})
     return {
         "id": found.id,
         "name": found.name,

@@ -13,8 +13,8 @@ from typing import Any
 
 from worldthread.bench.sweep_report.published import settings_of
 from worldthread.errors import InputError
-from worldthread.play.people import PERSON, plays_of_people
-from worldthread.play.run import Run
+from worldthread.play.people import plays_of_people
+from worldthread.play.run import PERSON, Run
 from worldthread.play.run_files import MODULE_MEMORY_FILE
 from worldthread.play.sweep import RESULTS_FILE, read_results
 from worldthread.play.sweep_figures import best_attempts
