@@ -182,7 +182,11 @@ class IncrementalFold:
     def _held_before(self, statement: int, place: tuple[float, str]) -> bool:
         """Return whether a statement that has nothing to do with times held right before a place in fold order."""
         state = self._state
-        order, assertions, versions = state.episodes.order, state.assertions.get(statement), state.versions.get(statement)
+        order, assertions, versions = (
+            state.episodes.order,
+            state.assertions.get(statement),
+            state.versions.get(statement),
+        )
         count = bisect_left(versions, place, key=lambda version: order(assertions[version[0]][0]))
         if not count:
             return False
