@@ -237,8 +237,9 @@ class IncrementalFold:
         stated = {aspect for aspects in asserted.values() for aspect in aspects} - {ABSENT}
         outdated = {holder for aspect in stated for holder in self._holders_of(aspect)} - asserted.keys()
         if outdated:
-            said = [state.statements.written(form) for (form,) in state.episode_assertions.get(number)]
-            replaced = replacements(state.episodes.at[number], said)
+            held_by_them = {aspect for statement in outdated for aspect in self._aspects_held(statement)}
+            said = [form for (form,) in state.episode_assertions.get(number) if forms[form][4] in held_by_them]
+            replaced = replacements(state.episodes.at[number], map(state.statements.written, said))
             for statement in outdated:
                 self._close(statement, number, self._reason(replaced, self._aspects_held(statement)))
         for statement, aspects in asserted.items():
