@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import logging
 import re
 import secrets
 import socket
+import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from worldthread.arguments import require_string
 from worldthread.errors import InputError
@@ -23,6 +25,8 @@ _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 _TOKEN_BYTES: Final = 32
 _SHORTEST_TOKEN: Final = 16  # of a server that other machines can reach
 _MAKE_TOKEN: Final = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+_SECONDS_BETWEEN_LINES: Final = 60.0  # so that whoever guesses cannot fill the disk
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -281,6 +285,35 @@ class Access:
         """Return the URL under which clients reach the server on ``port``."""
         name = self.names[0] if self.names else host_in_url(self.host)
         return f"http://{name}:{port}{path}"
+
+
+class WrongTokens:
+    """Counts requests with a wrong token, and logs them: the first at once, then one line a minute at most.
+
+    They are not slowed: nobody guesses a random token, and requests that wait would take the place of others. The token
+    itself is not logged, since it may be the right one of another server.
+
+    Args:
+        clock: the time in seconds, from any beginning.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._unlogged = 0
+        self._next = clock()
+
+    def note(self, scope: Mapping[str, Any]) -> None:
+        """Note one request.
+
+        Args:
+            scope: its ASGI scope, which names the address that sent it.
+        """
+        self._unlogged += 1
+        if self._clock() < self._next:
+            return
+        sender = (scope.get("client") or ("an unknown address",))[0]
+        _log.warning("wrong token: %d requests since the last such line, the last one from %s", self._unlogged, sender)
+        self._unlogged, self._next = 0, self._clock() + _SECONDS_BETWEEN_LINES
 
 
 def token_digest(token: str) -> bytes:

@@ -101,6 +101,9 @@ def test_only_the_token_opens(start: Callable[..., Any], tmp_path: Path) -> None
     out, error = server.process.communicate(timeout=600)
     assert out == ""
     assert TOKEN not in server.output + error  # it was given: there is no need to print it
+    logged = [line for line in (server.output + error).splitlines() if "wrong token" in line]
+    assert len(logged) == 1
+    assert logged[0].endswith("1 requests since the last such line, the last one from 127.0.0.1")
     assert "${WORLDTHREAD_MCP_TOKEN}" in server.output
 
 

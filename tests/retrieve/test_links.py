@@ -92,8 +92,33 @@ def test_links_after_any_changes_are_those_made_at_once(steps: list[tuple[str, i
     _require_same(followed, _all_arrays(world.at_once()))
 
 
+def test_rows_made_when_they_are_looked_at_hold_the_same_as_rows_made_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(7)
+    world = World()
+    for number in range(60):
+        world.add(_episode(number, *(NAMES[place] for place in chance.integers(0, len(NAMES), 2))))
+    together = world.followed()
+    monkeypatch.setattr(links_module, "_MADE_TOGETHER", 0)
+    one_by_one = world.at_once()
+    assert one_by_one is not together
+    for name in ("names_of", "episodes_of_name"):
+        whole, parts = getattr(together, name), getattr(one_by_one, name)
+        for row in chance.permutation(len(whole)).tolist():
+            for some in ([row], [row, (row + 3) % len(whole)]):
+                numbers = np.array(some)
+                np.testing.assert_array_equal(parts.counts(numbers), whole.counts(numbers))
+                for made, expected in zip(parts.passed_on(numbers), whole.passed_on(numbers), strict=True):
+                    np.testing.assert_array_equal(made, expected)
+    _require_same(_all_arrays(one_by_one), _all_arrays(together))
+
+
+@pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("seed", range(3))
-def test_names_that_come_to_be_within_others_are_counted(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_come_to_be_within_others_are_counted(
+    seed: int, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not together:
+        monkeypatch.setattr(links_module, "_MADE_TOGETHER", 0)
     # words of very different rarity in names of several words, so that shares are on both sides of the limit, and cross
     chance = np.random.default_rng(seed)
     words = [f"{letter}{other}" for letter in "BDFGKL" for other in ("ala", "eno", "iru", "opi", "umo")]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from worldthread.errors import InputError
+from worldthread.server_access import WrongTokens
 
 pytestmark = pytest.mark.web
 
@@ -31,6 +32,31 @@ def test_nothing_is_told_without_the_token(guarded: Any, path: str) -> None:
     assert guarded.get(path, headers={"authorization": f"Basic {TOKEN}"}).status_code == 401
     assert guarded.get(path, headers={"cookie": f"worldthread-8766={TOKEN}"}).status_code == 401
     assert guarded.get(path, headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_wrong_tokens_are_logged_but_not_with_every_request(guarded: Any, caplog: pytest.LogCaptureFixture) -> None:
+    assert guarded.get("/runs").status_code == 401
+    assert caplog.messages == []  # no token is not a wrong one
+    for number in range(5):
+        assert guarded.get("/runs", headers={"authorization": f"Bearer wrong{number}"}).status_code == 401
+        assert guarded.get(f"/runs?token=guess{number}").status_code == 401
+    [message] = caplog.messages
+    assert message.startswith("wrong token: 1 requests since the last such line, the last one from ")
+    assert "wrong0" not in message
+
+
+@pytest.mark.parametrize("scope", [{"client": ("10.0.0.7", 5000)}, {"client": None}, {}])
+def test_wrong_tokens_are_counted_between_lines(scope: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    now = 100.0
+    tokens = WrongTokens(lambda: now)
+    sender = "10.0.0.7" if scope.get("client") else "an unknown address"
+    for _ in range(7):
+        tokens.note(scope)
+    now = 161.0
+    tokens.note(scope)
+    assert [message.split(": ")[1] for message in caplog.messages] == [
+        f"{count} requests since the last such line, the last one from {sender}" for count in (1, 7)
+    ]
 
 
 def test_a_person_is_asked_for_the_token_by_a_page_that_needs_no_script(guarded: Any) -> None:

@@ -38,7 +38,7 @@ which is kept simple enough to be checked by eye.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -104,13 +104,21 @@ def replacements(at: float, statements: Iterable[Statement]) -> dict[str, Replac
     Returns:
         For each aspect the replacement; none for what is past.
     """
-    found: dict[str, Replacement] = {}
-    for statement in sorted(statements, key=lambda s: (s.id, str(s))):
+    found: dict[str, list[tuple[float, Statement]]] = {}
+    for statement in statements:
         begin, end = stated_interval(at, statement)
         if statement.aspect is not None and end > at:
-            known = found.get(statement.aspect, Replacement(statement, begin))
-            found[statement.aspect] = Replacement(known.statement, min(known.begin, begin))
-    return found
+            found.setdefault(statement.aspect, []).append((begin, statement))
+    return {aspect: _replacement(stated) for aspect, stated in found.items()}
+
+
+def _replacement(stated: Sequence[tuple[float, Statement]]) -> Replacement:
+    """Return what replaces others, from the new statements of one aspect, each with its beginning."""
+    if len(stated) == 1:  # ids are not needed, and take most of the time
+        ((begin, statement),) = stated
+        return Replacement(statement, begin)
+    first = min((statement for _, statement in stated), key=lambda s: (s.id, str(s)))
+    return Replacement(first, min(begin for begin, _ in stated))
 
 
 @dataclass

@@ -8,7 +8,9 @@ histories.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TypeAlias
 
 from worldthread.graph.columns import Row
@@ -26,7 +28,7 @@ class IncrementalFold:
         state: the tables to change; nothing else changes them.
     """
 
-    __slots__ = ("_held_aspects", "_holders", "_last", "_state", "_timed", "_timed_aspects")
+    __slots__ = ("_held_aspects", "_holders", "_last", "_state", "_stating", "_timed", "_timed_aspects")
 
     def __init__(self, state: GraphState) -> None:
         self._state = state
@@ -40,6 +42,7 @@ class IncrementalFold:
         # caches of what the tables say, filled on first use
         self._holders: dict[int, set[int]] = {}  # aspect -> statements that hold now with it
         self._held_aspects: dict[int, set[int]] = {}  # statement -> aspects of its open version
+        self._stating: dict[int, list[_Stating]] = {}  # aspect -> the episodes that state it, in fold order
 
     def add(self, record: EpisodeRecord, extraction: Extraction, digest: str) -> None:
         """Add an episode that the graph does not have; ``digest`` is that of its extraction as recorded."""
@@ -66,6 +69,7 @@ class IncrementalFold:
         for aspect in aspects:
             rows = state.aspect_assertions.get(aspect)
             state.aspect_assertions.replace(aspect, [row for row in rows if row[0] != number])
+            self._stating.pop(aspect, None)
         size = _size(state.episode_assertions.get(number), state.episode_endings.get(number))
         state.size -= size
         state.unused += size
@@ -96,6 +100,7 @@ class IncrementalFold:
             state.assertions.append(owner, (number, form))
             if aspect != ABSENT:
                 state.aspect_assertions.append(aspect, (number, owner))
+                self._note_stated(aspect, number)
             if owner in self._timed or aspect in self._timed_aspects or form in state.statements.timed_forms:
                 self._mark_timed(owner, aspect)
         for ending in extraction.endings:
@@ -150,28 +155,70 @@ class IncrementalFold:
     def _disturbed_by(self, number: int) -> set[int]:
         """Return the other statements that an episode can end: at its time they hold with an aspect that it states.
 
-        Where times are stated, these are all statements under its aspects, and under the aspects of the announcements
-        that it may take back.
+        These are statements of the episode that stated the aspect last, since it ended all others. Where times are
+        stated, they are all statements under its aspects, and under the aspects of the announcements that it may take
+        back.
         """
         state = self._state
-        order = state.episodes.order
-        own = order(number)
-        aspects = state.aspects_stated(number)
-        candidates = {statement for aspect in aspects for _, statement in state.aspect_assertions.get(aspect)}
-        disturbed = {
-            statement
-            for statement in candidates
-            if statement in self._timed
-            or any(
-                order(state.assertions.get(statement)[first][0]) < own
-                and (ended_by == ABSENT or own <= order(ended_by))
-                for first, _, ended_by, *_ in state.versions.get(statement)
-            )
-        }
+        forms = state.statements.forms
+        own = state.episodes.order(number)
+        disturbed: set[int] = set()
+        stated_last: set[int] = set()  # episodes
+        for aspect in state.aspects_stated(number):
+            if aspect in self._timed_aspects:
+                disturbed.update(statement for _, statement in state.aspect_assertions.get(aspect))
+                continue
+            stating = self._episodes_stating(aspect)
+            place = bisect_left(stating, own)
+            if place:
+                stated_last.add(stating[place - 1][2])
+        said = {forms[form][0] for episode in stated_last for (form,) in state.episode_assertions.get(episode)}
+        disturbed.update(statement for statement in said - self._timed if self._held_before(statement, own))
         for statement in self._touched_by(number) & self._timed:
             for aspect in self._aspects_ever(statement):
                 disturbed.update(other for _, other in state.aspect_assertions.get(aspect))
         return disturbed
+
+    def _held_before(self, statement: int, place: tuple[float, str]) -> bool:
+        """Return whether a statement that has nothing to do with times held right before a place in fold order."""
+        state = self._state
+        order, assertions, versions = (
+            state.episodes.order,
+            state.assertions.get(statement),
+            state.versions.get(statement),
+        )
+        count = bisect_left(versions, place, key=lambda version: order(assertions[version[0]][0]))
+        if not count:
+            return False
+        ended_by = versions[count - 1][2]
+        return ended_by == ABSENT or place <= order(ended_by)
+
+    def _episodes_stating(self, aspect: int) -> list[_Stating]:
+        """Return the episodes that state an aspect, in fold order. The caller must not change the list."""
+        found = self._stating.get(aspect)
+        if found is None:
+            order = self._state.episodes.order
+            numbers = {number for number, _ in self._state.aspect_assertions.get(aspect)}
+            found = self._stating[aspect] = sorted((*order(number), number) for number in numbers)
+        return found
+
+    def _note_stated(self, aspect: int, number: int) -> None:
+        """Enter an episode into what :meth:`_episodes_stating` returns for an aspect, if that was asked for."""
+        stating = self._stating.get(aspect)
+        if stating is not None:
+            entry = (*self._state.episodes.order(number), number)
+            place = bisect_left(stating, entry)
+            if place == len(stating) or stating[place] != entry:
+                stating.insert(place, entry)
+
+    def _next_stating(self, aspects: Iterable[int], after: tuple[float, str]) -> _Stating | None:
+        """Return the first episode after a place in fold order that states one of some aspects."""
+        found: list[_Stating] = []
+        for aspect in aspects:
+            stating = self._episodes_stating(aspect)
+            place = bisect_right(stating, after, key=_place_of)
+            found += stating[place : place + 1]
+        return min(found, default=None)
 
     # -- the latest episode -----------------------------------------------------------------------------------------
 
@@ -190,8 +237,9 @@ class IncrementalFold:
         stated = {aspect for aspects in asserted.values() for aspect in aspects} - {ABSENT}
         outdated = {holder for aspect in stated for holder in self._holders_of(aspect)} - asserted.keys()
         if outdated:
-            said = [state.statements.written(form) for (form,) in state.episode_assertions.get(number)]
-            replaced = replacements(state.episodes.at[number], said)
+            held_by_them = {aspect for statement in outdated for aspect in self._aspects_held(statement)}
+            said = [form for (form,) in state.episode_assertions.get(number) if forms[form][4] in held_by_them]
+            replaced = replacements(state.episodes.at[number], map(state.statements.written, said))
             for statement in outdated:
                 self._close(statement, number, self._reason(replaced, self._aspects_held(statement)))
         for statement, aspects in asserted.items():
@@ -273,27 +321,27 @@ class IncrementalFold:
         reasons: dict[int, int] = {}  # episode -> the first reason for which it ends the statement
         for episode, reason, _ in state.endings.get(statement):
             reasons.setdefault(episode, reason)
-        stated: dict[int, set[int]] = {}  # episode -> aspects of the statement that it states
-        for aspect in self._aspects_ever(statement):
-            for episode in known.episodes(aspect):
-                stated.setdefault(episode, set()).add(aspect)
         assertions: list[Row] = []
         versions: list[Row] = []
-        held: set[int] = set()
+        held: set[int] = set()  # aspects of the open version
         first = ABSENT  # the first assertion of the open version
-        for episode in sorted({*asserted, *reasons, *stated}, key=state.episodes.order):
+        order = state.episodes.order
+        own = sorted({*asserted, *reasons}, key=order)
+        for episode, following in zip_longest(own, own[1:]):
             if episode in asserted:
                 if first == ABSENT:
                     first = len(assertions)
                 assertions += asserted[episode]
-                held.update(forms[form][4] for _, form in asserted[episode])
-            elif first != ABSENT and (episode in reasons or held & stated.get(episode, set())):
-                if episode in reasons:
-                    reason = reasons[episode]
-                else:
-                    replaced = known.replacements(state.episodes.at[episode], episode)
-                    reason = self._reason(replaced, held - {ABSENT})
-                versions.append((first, len(assertions), episode, reason, ABSENT, ABSENT))
+                held.update(aspect for _, form in asserted[episode] if (aspect := forms[form][4]) != ABSENT)
+            elif first != ABSENT:
+                versions.append((first, len(assertions), episode, reasons[episode], ABSENT, ABSENT))
+                first, held = ABSENT, set()
+            # what states one of its aspects before the next episode that says something of the statement itself ends it
+            stating = None if first == ABSENT else self._next_stating(held, order(episode))
+            if stating is not None and (following is None or stating[:2] < order(following)):
+                ending = stating[2]
+                replaced = known.replacements(state.episodes.at[ending], ending)
+                versions.append((first, len(assertions), ending, self._reason(replaced, held), ABSENT, ABSENT))
                 first, held = ABSENT, set()
         if first != ABSENT:
             versions.append((first, len(assertions), *_NO_END))
@@ -372,8 +420,15 @@ class IncrementalFold:
 
 _NO_END = (ABSENT, ABSENT, ABSENT, ABSENT)  # ended by, reason, start, end: as the episodes have it
 
+_Stating: TypeAlias = tuple[float, str, int]
+"""World time, id and number of an episode."""
+
 _Place: TypeAlias = tuple[float, int]
 """A moment, and an episode that says something which counts from then."""
+
+
+def _place_of(stating: _Stating) -> tuple[float, str]:
+    return stating[:2]
 
 
 class _Said:

@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from worldthread.served_memory import serving_client
-from worldthread.server_access import Access, bearer_token
+from worldthread.server_access import Access, WrongTokens, bearer_token
 
 
 def transport_security(access: Access, port: int) -> TransportSecuritySettings:
@@ -23,7 +23,7 @@ def transport_security(access: Access, port: int) -> TransportSecuritySettings:
 
 
 class RequireToken:
-    """Answers 401 to every HTTP request without the token (RFC 6750); the check takes constant time.
+    """Answers 401 to every HTTP request without the token (RFC 6750), in constant time, and logs wrong tokens.
 
     Args:
         app: the application behind the check.
@@ -33,6 +33,7 @@ class RequireToken:
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
+        self._wrong = WrongTokens()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
@@ -48,6 +49,8 @@ class RequireToken:
         if self._access.is_token(given):
             await self._app(scope, receive, send)
             return
+        if given:
+            self._wrong.note(scope)
         challenge = 'Bearer realm="worldthread"' + (', error="invalid_token"' if given else "")
         response = JSONResponse(
             {"error": "invalid_token", "error_description": "this server requires its bearer token"},

@@ -36,6 +36,7 @@ SHARE: Final = 0.5
 TITLE_WEIGHT: Final = 8.0
 
 _AT_ONCE: Final = 1 << 16  # episodes that are weighed together where all are
+_MADE_TOGETHER: Final = 1 << 14  # mentions: rows of so few are weighed all at once, which takes a few milliseconds
 _REBUILT_SHARE: Final = 8  # everything is counted anew when more than one episode in so many is new
 _LONGEST: Final = 12  # words of a name that count, see worldthread.retrieve.names
 _SMALL_CHANGE: Final = 1e-3  # of what a word is worth: the pairs of names with such a word are not looked at one by one
@@ -83,18 +84,26 @@ class Entries:
 
 
 class WeightedRows:
-    """Rows of weighted entries, each made when it is first looked at. Thread-safe.
+    """Rows of weighted entries, made when the first of them is looked at, or each when it is. Thread-safe.
 
     Args:
         count: number of rows.
         make: returns the entries of some rows, whose numbers ascend.
         known: how many entries each row has, where that is known before they are made.
+        together: whether all rows are made at once: for few rows that is faster than one call for each search.
     """
 
     def __init__(
-        self, count: int, make: Callable[[Numbers], Entries], known: Callable[[], Numbers] | None = None
+        self,
+        count: int,
+        make: Callable[[Numbers], Entries],
+        known: Callable[[], Numbers] | None = None,
+        *,
+        together: bool = False,
     ) -> None:
         self._make = make
+        self._together = together
+        self._is_complete = False
         self._known = known
         self._lock = threading.Lock()
         self._places = np.zeros(count, np.int64)  # where the entries of a row begin, plus 1; 0: not made yet
@@ -138,10 +147,10 @@ class WeightedRows:
         return self._columns[places], self._shares[places], counts
 
     def _need(self, rows: Numbers) -> None:
-        if self._places[rows].all():
+        if self._is_complete or self._places[rows].all():
             return
         with self._lock:
-            missing = np.unique(rows[self._places[rows] == 0])
+            missing = np.flatnonzero(self._places == 0) if self._together else np.unique(rows[self._places[rows] == 0])
             made = self._make(missing)
             first, end = self._made, self._made + len(made.columns)
             for name in ("columns", "weights", "titles", "shares"):
@@ -155,6 +164,7 @@ class WeightedRows:
             self._made = end
             self._counts[missing] = made.counts
             self._places[missing] = first + starts_of(made.counts) + 1  # last, where other threads look first
+            self._is_complete = self._together
 
 
 class Links:
@@ -302,8 +312,9 @@ class Links:
         """Forget all weights: the number of episodes has changed."""
         count = len(self._names)
         self._mass = np.zeros(count)
-        self.names_of = WeightedRows(len(self.present), self._to_names)
-        self.episodes_of_name = WeightedRows(count, self._to_episodes, lambda: self.df)
+        together = self._mentions_of.entries <= _MADE_TOGETHER
+        self.names_of = WeightedRows(len(self.present), self._to_names, together=together)
+        self.episodes_of_name = WeightedRows(count, self._to_episodes, lambda: self.df, together=together)
 
     def _to_names(self, episodes: Numbers) -> Entries:
         counts, names, weights, titles = self._weighed_names(episodes)

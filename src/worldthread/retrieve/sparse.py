@@ -204,6 +204,11 @@ class GrowingRows:
         """Number of rows."""
         return self._rows
 
+    @property
+    def entries(self) -> int:
+        """Number of entries of all rows."""
+        return len(self._early.columns) + len(self._late_rows)
+
     def extend(self, rows: Integers, columns: NDArray[np.int32], count: int = 0) -> None:
         """Add entries, each after the others of its row.
 
@@ -222,8 +227,7 @@ class GrowingRows:
         self._late_rows = np.insert(self._late_rows, places, ascending)
         self._late_columns = np.insert(self._late_columns, places, columns[order])
         self._first_late = int(self._late_rows[0])
-        total = len(self._early.columns) + len(self._late_rows)
-        if must_sort_again(total, len(self._early.columns), _LEAST_LATE_EDGES):
+        if must_sort_again(self.entries, len(self._early.columns), _LEAST_LATE_EDGES):
             self.merged()
 
     def merged(self) -> CSRRows:

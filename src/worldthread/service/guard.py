@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from worldthread.errors import InputError
-from worldthread.server_access import Client, bearer_token
+from worldthread.server_access import Client, WrongTokens, bearer_token
 from worldthread.service.clients import ClientDirectory
 from worldthread.service.limits import RateLimiter, ServiceLimits
 from worldthread.service.metrics import Metrics
@@ -47,6 +47,7 @@ class ServiceGuard:
         self._rates = RateLimiter(limits.rate, limits.burst)
         self._metrics = metrics
         self._running = 0
+        self._wrong = WrongTokens()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
@@ -93,6 +94,8 @@ class ServiceGuard:
             _log.error("nobody is let in: %s", error)
             return self._refuse("clients", 503, "the file of clients cannot be used; the log of the server says why", 5)
         if client is None:
+            if given:
+                self._wrong.note(scope)
             what = "this token is not known" if given else "send your token: Authorization: Bearer TOKEN"
             response = self._refuse("token", 401, f"{what}; `worldthread serve token add` makes one")
             response.headers["www-authenticate"] = _CHALLENGE + (', error="invalid_token"' if given else "")

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from worldthread.server_access import Access, bearer_token, generate_secret
+from worldthread.server_access import Access, WrongTokens, bearer_token, generate_secret
 from worldthread.web.answers import MAX_BODY, MAX_UPLOAD, error_response, is_upload
 
 LOGIN_PATH: Final = "/login"
@@ -68,6 +68,7 @@ class PageGuard:
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
+        self._wrong = WrongTokens()
         self._sessions: OrderedDict[str, str] = OrderedDict()  # tokens by cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,13 +122,17 @@ class PageGuard:
         return _login_response(request, _LOGIN_HINT)
 
     def _is_logged_in(self, request: Request) -> bool:
-        if self._access.is_token(bearer_token(request.headers.get("authorization", ""))):
+        given = bearer_token(request.headers.get("authorization", ""))
+        if self._access.is_token(given):
             return True
+        if given:
+            self._wrong.note(request.scope)
         token = self._sessions.get(request.cookies.get(_cookie_name(request), ""))
         return token is not None and self._access.is_token(token)  # it may have been revoked since
 
     def _log_in(self, request: Request, token: str, path: str) -> Response:
         if not self._access.is_token(token):
+            self._wrong.note(request.scope)
             return _login_response(request, "This is not the token.")
         session = generate_secret()
         self._sessions[session] = token
