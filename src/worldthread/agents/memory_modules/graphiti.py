@@ -168,7 +168,7 @@ def _checked(answer: str, into: type[Any]) -> dict[str, Any]:
     return value
 
 
-def _intervals(episode: Episode) -> dict[tuple[str, ...], tuple[float | None, float | None]]:
+def _intervals(episode: Episode) -> dict[object, tuple[float | None, float | None]]:
     """Return when each statement of an episode holds, which is no part of its identity."""
     return {one.key: (one.valid_from, one.valid_to) for one in episode.extraction.statements}
 
