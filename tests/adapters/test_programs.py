@@ -29,23 +29,28 @@ before: Anna likes green tea.
     "agents_session": ("agents", "[]\nAnna, lives in, Rome\nrecall\n"),
     "llamaindex_block": ("llama_index", "True\n"),
     "pydanticai_tools": ("pydantic_ai", "['recall', 'timeline']\n"),
+    "crewai_tools": ("crewai", "She lives in Paris.\n"),
+    "autogen_memory": ("autogen_core", "True\n"),
     "entity_graph": ("worldthread", "['Anna']\nAcme\n"),
     "opentelemetry_spans": ("opentelemetry.sdk", "upsert_memory\nretrieval\nsearch_memory\nask\n"),
 }
-ADAPTERS = {  # module: (the package that it imports, the extra)
-    "langgraph": ("langgraph", "langgraph"),
-    "langchain": ("langchain_core", "langchain"),
-    "claude": ("anthropic", "claude"),
-    "agents_sdk": ("agents", "openai-agents"),
-    "llamaindex": ("llama_index", "llama-index"),
-    "pydanticai": ("pydantic_ai", "pydantic-ai"),
+ADAPTERS = {  # module: (the package that it imports, what to install)
+    "langgraph": ("langgraph", "'worldthread[langgraph]'"),
+    "langchain": ("langchain_core", "'worldthread[langchain]'"),
+    "claude": ("anthropic", "'worldthread[claude]'"),
+    "agents_sdk": ("agents", "'worldthread[openai-agents]'"),
+    "llamaindex": ("llama_index", "'worldthread[llama-index]'"),
+    "pydanticai": ("pydantic_ai", "'worldthread[pydantic-ai]'"),
+    "crewai": ("crewai", "crewai"),
+    "autogen": ("autogen_core", "autogen-core"),
 }
-SHARED = {"__init__", "conversation_log", "entity_graph", "keyed", "memory_files"}
+SHARED = {"__init__", "conversation_log", "entity_graph", "keyed", "memory_files", "memory_tools"}
 
 
 def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("WORLDTHREAD_")}
     apart = {"WORLDTHREAD_EMBEDDER": "fake", "WORLDTHREAD_MODEL": "none", "WORLDTHREAD_CACHE": str(folder / "cache")}
+    apart |= {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "false", "OTEL_SDK_DISABLED": "true"}
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         cwd=folder, env=kept | apart, input="", capture_output=True, text=True, timeout=600,
@@ -80,7 +85,8 @@ def test_a_program_prints_what_it_promises(name: str, tmp_path: Path) -> None:
 def test_neither_the_package_nor_the_shared_modules_import_a_framework(tmp_path: Path) -> None:
     code = (
         "import json, sys, worldthread, worldthread.adapters, worldthread.adapters.memory_files, "
-        "worldthread.adapters.conversation_log, worldthread.adapters.entity_graph; from worldthread import Memory\n"
+        "worldthread.adapters.conversation_log, worldthread.adapters.entity_graph, "
+        "worldthread.adapters.memory_tools; from worldthread import Memory\n"
         "with Memory() as memory: memory.remember('Anna lives in Rome.')\n"
         "print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
     )
@@ -92,7 +98,7 @@ def test_neither_the_package_nor_the_shared_modules_import_a_framework(tmp_path:
 
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_without_its_package_an_adapter_says_what_to_install(name: str, tmp_path: Path) -> None:
-    package, extra = ADAPTERS[name]
+    package, wanted = ADAPTERS[name]
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
         f"try: import worldthread.adapters.{name}\n"
@@ -101,7 +107,7 @@ def test_without_its_package_an_adapter_says_what_to_install(name: str, tmp_path
     done = python(code, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("MissingExtraError ")
-    assert f"pip install 'worldthread[{extra}]'" in done.stdout
+    assert f"pip install {wanted}\n" in done.stdout
 
 
 @pytest.mark.parametrize("name", ADAPTERS)

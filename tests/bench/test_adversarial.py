@@ -71,7 +71,7 @@ def test_the_command_prints_json_and_names_the_systems(monkeypatch: pytest.Monke
     done = CliRunner().invoke(app, ["bench", "adversarial", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["results"][0]["verdict"] == "kept"
-    assert set(SYSTEMS) == {"worldthread", "graphiti", "langgraph", "mem0"}
+    assert set(SYSTEMS) == {"worldthread", "cognee", "graphiti", "langgraph", "mem0"}
     refused = CliRunner().invoke(app, ["bench", "adversarial", "--system", "nobody"])
     assert isinstance(refused.exception, InputError) or refused.exit_code != 0
 

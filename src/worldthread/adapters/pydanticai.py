@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
-from worldthread.errors import MissingExtraError, NotFoundError
-from worldthread.filters import Filter
+from worldthread.adapters.memory_tools import memory_functions
+from worldthread.errors import InputError, MissingExtraError
 from worldthread.memory import Memory
 
 try:
@@ -29,52 +31,20 @@ def memory_toolset(
     Returns:
         The tools ``remember``, ``recall``, ``timeline`` and, if wanted, ``forget``: ``Agent(toolsets=[...])``.
     """
-    where = Filter(user=[user, ""]) if user else None
+    functions = memory_functions(
+        memory, "pydantic-ai", user=user, session=session, max_tokens=max_tokens, can_forget=can_forget
+    )
+    return FunctionToolset([_with_retry(function) for function in functions])
 
-    def remember(text: str) -> str:
-        """Remember what will matter in later conversations.
 
-        Args:
-            text: whole sentences that can be understood by themselves, with names instead of pronouns.
-        """
-        if not text.strip():
-            raise ModelRetry("the text must not be empty")
-        done = memory.remember(text, source="pydantic-ai", user=user, session=session)
-        return f"Remembered ({done.added} new)."
+def _with_retry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, whose complaint about an argument is sent back to the model."""
 
-    def recall(question: str) -> str:
-        """Find what is remembered about a question, with the times since when it is so.
-
-        Args:
-            question: a whole question.
-        """
-        if not question.strip():
-            raise ModelRetry("the question must not be empty")
-        return memory.recall(question, max_tokens=max_tokens, where=where).text or "Nothing is remembered about this."
-
-    def timeline(name: str) -> list[str]:
-        """List everything that ever held about a name, in order of time, with what ended.
-
-        Args:
-            name: the name of a person, a place or a thing.
-        """
-        if not name.strip():
-            raise ModelRetry("the name must not be empty")
-        versions = memory.timeline(name, where=where)
-        return [f"{v.statement}{'' if v.interval.is_open else ' (ended: ' + str(v.reason) + ')'}" for v in versions]
-
-    def forget(name: str) -> str:
-        """Remove everything that mentions a name, for ever. Only when the user asks for it.
-
-        Args:
-            name: the name of a person, a place or a thing.
-        """
-        if not name.strip():
-            raise ModelRetry("the name must not be empty")
+    @functools.wraps(function)
+    def tool(**arguments: Any) -> Any:
         try:
-            count = memory.forget(entity=name, where=Filter(user=user) if user else None)
-        except NotFoundError:
-            return "Nothing is remembered about this."
-        return f"Forgotten: {count} passages."
+            return function(**arguments)
+        except InputError as error:
+            raise ModelRetry(str(error)) from None
 
-    return FunctionToolset([remember, recall, timeline, *([forget] if can_forget else [])])
+    return tool

@@ -34,6 +34,7 @@ MEMORY_MODULES: dict[str, str] = {
     "simulacra": "worldthread.agents.memory_modules.simulacra:SimulacraModule",
     "arigraph": "worldthread.agents.memory_modules.arigraph:AriGraphModule",
     "worldthread": "worldthread.agents.memory_modules.worldthread:WorldthreadModule",
+    "graphiti": "worldthread.agents.memory_modules.graphiti:GraphitiModule",
     "oracle": "worldthread.agents.memory_modules.oracle:OracleModule",
 }
 """Memory modules by name, as ``"module:Class"``, imported when one is made."""

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from worldthread.agents.memory_modules.graphiti_client import make_client
 from worldthread.bench.adversarial.scripted import Said, statements_of
 from worldthread.bench.adversarial.system import System
 from worldthread.models.fake import FakeEmbedder
@@ -49,21 +50,20 @@ class Graphiti(System):
         self._thread.start()
         self._clients: dict[str, Any] = {}
         self._writing = threading.Lock()
-        self._model, self._embedder, self._ranker = _scripted()
+        self._embedder = FakeEmbedder()
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     async def _client(self, user: str) -> Any:
-        from graphiti_core import Graphiti as Client
         from graphiti_core.driver.falkordb_driver import FalkorDriver
         from graphiti_core.helpers import validate_group_id
 
         validate_group_id(user)
         if user not in self._clients:
             driver = FalkorDriver(host="127.0.0.1", port=self._port, database=user or "_")
-            client = Client(
-                graph_driver=driver, llm_client=self._model, embedder=self._embedder, cross_encoder=self._ranker
+            client = make_client(
+                driver, lambda asked, messages, into: answer(asked, messages[-1].content), self._embedder
             )
             self._clients[user] = client
             await client.build_indices_and_constraints()
@@ -133,36 +133,6 @@ class Graphiti(System):
         self._thread.join()
         self._loop.close()
         _stop(self._folder)
-
-
-def _scripted() -> tuple[Any, Any, Any]:
-    """Return the model, the embedder and the ranker, whose base classes come from the package."""
-    from graphiti_core.cross_encoder.client import CrossEncoderClient
-    from graphiti_core.embedder.client import EmbedderClient
-    from graphiti_core.llm_client.client import LLMClient
-    from graphiti_core.llm_client.config import LLMConfig
-
-    embedder = FakeEmbedder()
-
-    class ScriptedModel(LLMClient):  # type: ignore[misc]
-        async def _generate_response(
-            self, messages: Any, response_model: Any = None, *args: Any, **options: Any
-        ) -> dict[str, Any]:
-            return answer(response_model.__name__ if response_model else "", messages[-1].content)
-
-    class ScriptedEmbedder(EmbedderClient):  # type: ignore[misc]
-        async def create(self, input_data: Any) -> list[float]:
-            text = input_data if isinstance(input_data, str) else input_data[0]
-            return [float(value) for value in embedder.embed([text])[0]]
-
-        async def create_batch(self, input_data_list: list[str]) -> list[list[float]]:
-            return [[float(value) for value in row] for row in embedder.embed(input_data_list)]
-
-    class ScriptedRanker(CrossEncoderClient):  # type: ignore[misc]
-        async def rank(self, query: str, passages: list[str]) -> list[tuple[str, float]]:
-            return [(passage, 1.0) for passage in passages]
-
-    return ScriptedModel(LLMConfig(model="scripted", small_model="scripted")), ScriptedEmbedder(), ScriptedRanker()
 
 
 def answer(asked: str, prompt: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any, ClassVar, Final
 from uuid import uuid4
 
+from worldthread.bench.adversarial.cognee import Cognee
 from worldthread.bench.adversarial.graphiti import Graphiti
 from worldthread.bench.adversarial.system import System
 from worldthread.memory import Memory
@@ -153,5 +154,6 @@ SYSTEMS: Final[Mapping[str, type[System]]] = {
     "langgraph": LangGraph,
     "mem0": Mem0,
     "graphiti": Graphiti,
+    "cognee": Cognee,
 }
 """The systems by name."""
