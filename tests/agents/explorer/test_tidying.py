@@ -53,6 +53,17 @@ def test_what_lies_on_the_floor_has_a_place_too() -> None:
     assert (found.thing, FURNITURE[found.place]) == ("pliers", "garage")
 
 
+def test_what_is_known_to_be_misplaced_gets_the_best_place_left() -> None:
+    tidier = Tidier(embedder())
+    things = {**IN_PLACE, "wrench": "towel rack"}
+    (found,) = tidier.suggest(things, FURNITURE, {"wrench": ()})
+    assert FURNITURE[found.place] == "garage"
+    (other,) = tidier.suggest(things, FURNITURE, {"wrench": (found.place,)})
+    assert other.place not in (found.place, "towel rack")
+    assert tidier.suggest(things, FURNITURE, {}) == []
+    assert tidier.suggest(things, FURNITURE, {"wrench": tuple(FURNITURE)}) == []
+
+
 def test_nothing_to_judge_gives_no_suggestion() -> None:
     assert Tidier(embedder("fake")).suggest({}, FURNITURE) == []
     assert Tidier(embedder("fake")).suggest({"novel": "library"}, {}) == []
@@ -94,3 +105,49 @@ def test_household_knowledge_names_no_ingredient_and_nothing_to_tidy(textworld_g
         items |= {info["name"].casefold() for _, info in game.get("infos", []) if info.get("type") == "f"}
     assert len(items) > 30
     assert not items & (words | phrases)
+
+
+@pytest.fixture(scope="module")
+def house_without_a_task(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a game that states no task, where only the descriptions of things say what is misplaced."""
+    pytest.importorskip("textworld")
+    from textworld import GameMaker, GameOptions, g_rng
+    from textworld.generator import compile_game
+
+    g_rng.set_seed(3)
+    maker = GameMaker()
+    rooms = {name: maker.new_room(name) for name in ("kitchen", "bathroom", "garage")}
+    maker.connect(rooms["kitchen"].east, rooms["bathroom"].west)
+    maker.connect(rooms["kitchen"].north, rooms["garage"].south)
+    maker.set_player(rooms["kitchen"])
+    furniture = {}
+    for room, name in (("kitchen", "kitchen counter"), ("bathroom", "towel rail"), ("garage", "workbench")):
+        furniture[name] = maker.new(type="s", name=name)
+        rooms[room].add(furniture[name])
+    for name, place, misplaced in (
+        ("loaf of bread", "kitchen counter", False),
+        ("wet towel", "kitchen counter", True),
+        ("hammer", "towel rail", True),
+        ("screwdriver", "workbench", False),
+    ):
+        description = f"The {name} seems out of place here." if misplaced else f"A plain {name}."
+        furniture[place].add(maker.new(type="o", name=name, desc=description))
+    options = GameOptions()
+    options.path = str(tmp_path_factory.mktemp("house") / "house.z8")
+    compile_game(maker.build(validate=False), options)
+    return Path(options.path)
+
+
+@pytest.mark.games
+def test_finds_by_looking_what_is_misplaced_when_nobody_states_a_task(house_without_a_task: Path) -> None:
+    graph = TemporalGraph()
+    with make(f"textworld:{house_without_a_task}") as env:
+        play = Play(env, Explorer(graph), graph, 0)
+        for _ in play:
+            pass
+    view = graph.view()
+    assert view.value("wet towel", "is on") == "towel rail"
+    assert view.value("hammer", "is on") == "workbench"
+    assert view.value("loaf of bread", "is on") == "kitchen counter"
+    assert view.value("screwdriver", "is on") == "workbench"
+    assert play.moves < 60, "it stops when everything is where it seems to belong"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -33,6 +33,13 @@ _FETCH: Final = re.compile(r"\b(?:get|take|find|fetch|bring|obtain|collect|retri
 _TIDY: Final = re.compile(
     r"\b(?:where (?:it|they) belongs?|tidy|wrong (?:place|room)s?|out of place|misplaced)\b", re.I
 )
+_MISPLACED: Final = re.compile(
+    r"\b(?:out of place|misplaced|in the wrong (?:place|room|spot)|do(?:es)?(?:n't| not) (?:really )?belong"
+    r"|belongs? (?:elsewhere|somewhere else|in another))\b",
+    re.I,
+)
+"""What a world says of a thing that would be better elsewhere."""
+_ALL_TIDY: Final = Decision("look", "everything seems to be where it belongs", finished=True)
 _HOLDERS: Final = frozenset({"container", "supporter"})
 _TOO_MANY: Final = re.compile(r"\b(?:too many things|too much|hands are full|can't carry (?:any )?more)\b", re.I)
 _COMMON: Final = frozenset({"key", "keys", "the", "of", "a", "an", "small", "large", "old", "new"})
@@ -85,6 +92,11 @@ class Explorer(PerceivingAgent):
         self._errand: Errand | None = None
         self._tidier: Tidier | None = None
         self._destinations: dict[str, str] = {}  # misplaced thing -> where it seems to belong
+        self._misplaced: dict[str, set[str]] = {}  # what a text calls misplaced -> the places that were no better
+        self._rewarded: set[str] = set()  # things that brought points when they were put somewhere
+        self._says_when_right = False  # whether a description has changed when a thing came to its place
+        self._put: str | None = None  # the thing that the last action put somewhere
+        self._score = 0.0
         self._capacity = math.inf  # how many things can be carried, once the world has said so
         self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
         self._refused: dict[tuple[str, str], frozenset[tuple[str, str, str]]] = {}  # what was known at a refusal
@@ -105,13 +117,33 @@ class Explorer(PerceivingAgent):
                 del self._refused[self._last]
         self._known = known
         self._learned |= known
+        if self._last is not None and self._last[1].startswith("examine "):
+            self._note_description(normalise_name(self._last[1].removeprefix("examine ")), percept.step.text)
+        if self._put is not None and percept.score > self._score:  # whatever its description goes on saying
+            self._misplaced.pop(self._put, None)
+            self._rewarded.add(self._put)
+        self._score = percept.score
         return episode
+
+    def _note_description(self, thing: str, text: str) -> None:
+        """Note whether the description of a thing says that it is misplaced, also after it was moved."""
+        place = self._destinations.get(thing)
+        if thing in self._rewarded or not _MISPLACED.search(text):
+            self._says_when_right |= self._misplaced.pop(thing, None) is not None
+            return
+        tried = self._misplaced.setdefault(thing, set())
+        # a description that never changes, in a world without points, says nothing against the place
+        if place is not None and (self._says_when_right or self._rewarded):
+            tried.add(place)
+            if len(tried) < self.settings.places_tried:
+                del self._destinations[thing]  # another guess
 
     def decide(self) -> Decision:
         if self.percept is None:
             raise AgentError("the agent was asked to decide before it perceived anything")
         view = self.memory.view()
         world = WorldMap(view)
+        self._put = None
         decision = self._choose(view, world)
         self._last = (world.here or "", decision.action)
         return decision
@@ -147,26 +179,56 @@ class Explorer(PerceivingAgent):
         exits = self._reachable_exits(world, distances)
         if exits:
             return self._explore(exits[0], world)
-        step = self._tidy_up(view, world)
+        step = self._put_away(view, world)
         if step is not None:
             return step
-        return self._try_anything(view, world)
+        if any(_TIDY.search(thesis.text) for thesis in view.theses(about=v.GOAL)):
+            return self._tidy_up(view, world) or _ALL_TIDY
+        step = self._try_once(view, world, ("open", "examine")) or self._tidy_up(view, world, self._misplaced)
+        if step is not None:
+            return step
+        if self._destinations:  # nobody said what to do, so what was tidied is not taken away again
+            return _ALL_TIDY
+        return self._try_once(view, world, ("take",)) or self._last_resort(world)
 
-    def _tidy_up(self, view: GraphView, world: WorldMap) -> Decision | None:
-        """Return the next move of the surest guess when the goal is to put things where they belong; else ``None``."""
-        here = world.here
-        if here is None or not any(_TIDY.search(thesis.text) for thesis in view.theses(about=v.GOAL)):
-            return None
+    def _furniture(self, view: GraphView, world: WorldMap) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what can hold things: name -> whether it is a container or a supporter; and name -> its room."""
         kinds = {fact.key[0]: fact.key[2] for fact in view.facts(relation=v.IS_A) if fact.key[2] in _HOLDERS}
-        rooms = {name: room for name in kinds if (room := self._room_of(name, view, world)) is not None}
+        return kinds, {name: room for name in kinds if (room := self._room_of(name, view, world)) is not None}
+
+    def _put_away(self, view: GraphView, world: WorldMap) -> Decision | None:
+        """Return the next move that brings a carried thing to where it seems to belong."""
+        kinds, rooms = self._furniture(view, world)
         for thing, place in self._destinations.items():
             if view.value(thing, v.IS_IN) == v.INVENTORY:
+                self._done.discard(f"examine {thing}")  # its description will say whether the guess was right
                 shown = shown_name(place, view)
                 verb = f"insert {thing} into" if kinds.get(place) == "container" else f"put {thing} on"
                 errand = Errand(rooms[place], f"{verb} {shown}", f"{thing} seems to belong there")
                 if (errand.room, errand.action) in self._failed:  # the world refused: leave it in that room
                     return Decision(f"drop {thing}", f"{thing} cannot be put on or in {shown}")
-                return Decision(errand.action, errand.reason) if rooms[place] == here else self._walk(errand, world)
+                if rooms[place] != world.here:
+                    return self._walk(errand, world)
+                self._put = thing
+                return Decision(errand.action, errand.reason)
+        return None
+
+    def _tidy_up(
+        self, view: GraphView, world: WorldMap, misplaced: Mapping[str, Collection[str]] | None = None
+    ) -> Decision | None:
+        """Return the next move towards the thing that is misplaced most surely.
+
+        Args:
+            view: what the memory holds.
+            world: the map.
+            misplaced: only these things are moved, and not to these places; ``None``: whatever seems to be misplaced.
+
+        Returns:
+            The move; ``None`` when everything seems to be where it belongs.
+        """
+        if misplaced is not None and not misplaced:
+            return None
+        kinds, rooms = self._furniture(view, world)
         if self._tidier is None:
             self._tidier = Tidier(embedder(), self.settings.tidying)
         where = {
@@ -175,7 +237,7 @@ class Explorer(PerceivingAgent):
             for fact in view.facts(relation=relation)
             if fact.key[0] not in kinds and fact.key[0] != v.PLAYER and fact.key[2] != v.INVENTORY
         }
-        suggestions = self._tidier.suggest({name: fact.key[2] for name, fact in where.items()}, rooms)
+        suggestions = self._tidier.suggest({name: fact.key[2] for name, fact in where.items()}, rooms, misplaced)
         for suggestion in suggestions:
             fact = where[suggestion.thing]
             room = self._room_of(fact.key[0], view, world)
@@ -184,12 +246,12 @@ class Explorer(PerceivingAgent):
             tried = (errand.room, errand.action) in self._failed
             if suggestion.thing in self._destinations or tried or errand.room not in world.distances(presumed=True):
                 continue  # nothing is moved twice
-            if errand.room != here:
+            if errand.room != world.here:
                 return self._walk(errand, world)
             self._errand = None
             self._destinations[suggestion.thing] = suggestion.place
             return Decision(errand.action, errand.reason)
-        return Decision("look", "everything seems to be where it belongs", finished=True)
+        return None
 
     def _for_the_meal(self, view: GraphView, world: WorldMap) -> Decision | None:
         """Return the next step of a plan for the meal of a recipe; while things are missing, only take what is here."""
@@ -402,10 +464,10 @@ class Explorer(PerceivingAgent):
 
     # -- when nothing better is known -------------------------------------------------------------------------------
 
-    def _try_anything(self, view: GraphView, world: WorldMap) -> Decision:
-        """Open, examine and take whatever is known, the nearest first; then do whatever is offered here."""
+    def _try_once(self, view: GraphView, world: WorldMap, verbs: Sequence[str]) -> Decision | None:
+        """Return the nearest of the attempts with some verbs that was not made yet."""
         here = world.here or ""
-        for errand in self._attempts(view, world):
+        for errand in self._attempts(view, world, verbs):
             if errand.action in self._done or (errand.room, errand.action) in self._failed:
                 continue
             if errand.room != here:
@@ -413,13 +475,19 @@ class Explorer(PerceivingAgent):
             self._errand = None
             self._done.add(errand.action)
             return Decision(errand.action, errand.reason, stuck=True)
+        return None
+
+    def _last_resort(self, world: WorldMap) -> Decision:
+        """Return whatever is offered here and was not done yet."""
+        here = world.here or ""
         for action in self._last_resorts(world):
             if (here, action) not in self._failed:
                 self._failed.add((here, action))
                 return Decision(action, "nothing better is left to try", stuck=True)
         return self._begin_again("nothing is left to try")
 
-    def _attempts(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
+    def _attempts(self, view: GraphView, world: WorldMap, verbs: Sequence[str]) -> Iterator[Errand]:
+        """Yield every verb with every known thing, verb by verb, the nearest things first."""
         distances = world.distances(presumed=True)
         known = []
         for relation in (v.IS_IN, v.IS_ON):
@@ -427,7 +495,7 @@ class Explorer(PerceivingAgent):
                 room = self._room_of(fact.key[0], view, world)
                 if fact.key[0] != v.PLAYER and room in distances and not self._is_barred(fact.key[2], view):
                     known.append((distances[room], fact.subject, room))
-        for verb in ("open", "examine", "take"):
+        for verb in verbs:
             for _, name, room in sorted(known):
                 yield Errand(room, f"{verb} {name}", f"nothing better to do: {verb} {name}")
 

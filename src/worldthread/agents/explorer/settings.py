@@ -50,6 +50,8 @@ class ExplorerSettings:
             not tuned.
         try_key_urgency: of trying a key in a lock that it may fit. By hand, not tuned.
         planned_states: states that the planner of meals may expand. By hand; a bound on the time of a decision.
+        places_tried: places that are tried for a thing whose description goes on saying that it is misplaced. By hand,
+            not tuned.
         tidying: how things are matched with places.
     """
 
@@ -59,6 +61,7 @@ class ExplorerSettings:
     open_urgency: int = 2
     try_key_urgency: int = 1
     planned_states: int = 20_000
+    places_tried: int = 3
     tidying: TidyingSettings = field(default_factory=TidyingSettings)
 
 

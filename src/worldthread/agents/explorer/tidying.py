@@ -7,7 +7,7 @@ better than its own is misplaced. No table says which thing belongs where.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,8 @@ class Suggestion:
     Args:
         thing: name of the thing.
         place: the piece of furniture where it seems to belong.
-        gain: how much better it fits there, above the margin; 1 for a thing that lies on no furniture.
+        gain: how much better it fits there, above the margin; 1 for a thing that lies on no furniture; how well it fits
+            there, for a thing that is known to be misplaced.
     """
 
     thing: str
@@ -45,15 +46,23 @@ class Tidier:
         self._embedder = embedder
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def suggest(self, things: Mapping[str, str], furniture: Mapping[str, str]) -> list[Suggestion]:
+    def suggest(
+        self,
+        things: Mapping[str, str],
+        furniture: Mapping[str, str],
+        misplaced: Mapping[str, Collection[str]] | None = None,
+    ) -> list[Suggestion]:
         """Suggest better places for things.
 
         Args:
             things: thing -> the piece of furniture, or the room, where it is.
             furniture: piece of furniture -> its room.
+            misplaced: the things that are known to be misplaced -> places that are not theirs either; ``None``: not
+                known, so that the fit decides.
 
         Returns:
-            The things that fit another place better by more than the margin, the surest first.
+            The things that fit another place better by more than the margin, the surest first; of things that are
+            known to be misplaced, all that have a place left.
         """
         if not things or not furniture:
             return []
@@ -62,8 +71,16 @@ class Tidier:
         at = {place: number for number, place in enumerate(places)}
         suggestions = []
         for row, name in enumerate(names):
-            best = int(np.argmax(fits[row]))
             here = at.get(things[name])
+            if misplaced is not None:
+                if name not in misplaced:
+                    continue
+                fits[row, [at[place] for place in (things[name], *misplaced[name]) if place in at]] = -np.inf
+                best = int(np.argmax(fits[row]))
+                if np.isfinite(fits[row, best]):
+                    suggestions.append(Suggestion(name, places[best], float(fits[row, best])))
+                continue
+            best = int(np.argmax(fits[row]))
             gain = float(fits[row, best] - fits[row, here]) - self.settings.margin if here is not None else 1.0
             if gain > 0 and best != here:
                 suggestions.append(Suggestion(name, places[best], gain))
