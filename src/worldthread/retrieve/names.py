@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property
 from typing import Final
@@ -16,7 +17,9 @@ from worldthread.retrieve.sparse import CSRRows
 from worldthread.retrieve.words import STOP, words_of
 
 _LONGEST: Final = 12  # only the first words of a name count
-_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
+_FACTOR: Final = 0x9E3779B97F4A7C15
+_MULTIPLIER: Final = np.uint64(_FACTOR)
+_MASK: Final = 2**64 - 1
 
 Run = tuple[int, ...]
 """The words of a name, in order, by their numbers."""
@@ -45,7 +48,7 @@ class _StaticNames:
         return CSRRows.grouped(self._table[:, 1], self._table[:, 0])
 
     @cached_property
-    def _by_hash(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    def _by_hash(self) -> tuple[memoryview, memoryview]:
         """Hashes of the runs, ascending, and the name of each."""
         starts, counts = self._words.pointers[:-1], np.diff(self._words.pointers)
         hashes = np.zeros(self.count, np.uint64)
@@ -54,7 +57,7 @@ class _StaticNames:
             words = self._words.columns[starts[having] + place].astype(np.uint64)
             hashes[having] = hashes[having] * _MULTIPLIER + words + np.uint64(1)
         order = np.argsort(hashes)
-        return hashes[order], order
+        return hashes[order].data, order.data
 
     def run(self, name: int) -> Run:
         """Return the words of a name."""
@@ -62,15 +65,20 @@ class _StaticNames:
 
     def of_run(self, run: Run) -> list[int]:
         """Return the names with exactly these words, ascending."""
+        if not self.count:
+            return []
         wanted = 0
         for word in run:
-            wanted = (wanted * int(_MULTIPLIER) + word + 1) % 2**64
+            wanted = (wanted * _FACTOR + word + 1) & _MASK
         hashes, names = self._by_hash
-        start, end = (
-            np.searchsorted(hashes, np.uint64(wanted), "left"),
-            np.searchsorted(hashes, np.uint64(wanted), "right"),
-        )
-        return sorted(name for name in names[start:end].tolist() if self.run(name) == run)
+        found = []
+        place = bisect_left(hashes, wanted)  # over Python's integers: numpy takes longer for one number
+        while place < len(hashes) and hashes[place] == wanted:
+            name = names[place]
+            if self.run(name) == run:
+                found.append(name)
+            place += 1
+        return sorted(found)
 
     def holding(self, word: int) -> NDArray[np.int32]:
         """Return the names that have a word, ascending."""
@@ -108,6 +116,7 @@ class NameTable:
         # of the names that came later
         self._of_words: dict[Run, list[int]] = {}
         self._runs: list[Run] = []
+        self._may_be_parts: list[bool] = []
         self._holding: defaultdict[int, list[int]] = defaultdict(list)  # word -> names
 
     @classmethod
@@ -148,10 +157,12 @@ class NameTable:
         run = tuple(map(self._vocabulary.intern, texts))[:_LONGEST]
         self.words.extend([(number, word) for word in run])
         pairs = [(number, shorter) for shorter in self._inside(run)]
-        if run and name not in STOP and not all(text[0].isdigit() for text in texts):
+        may_be_part = _may_be_part(name, texts)
+        if run and may_be_part:
             pairs += [(longer, number) for longer in self._around(run)]
         self.within.extend(pairs)
         self._runs.append(run)
+        self._may_be_parts.append(may_be_part)
         if run:
             self._of_words.setdefault(run, []).append(number)
             for word in set(run):
@@ -169,13 +180,16 @@ class NameTable:
             for end in range(start + 1, len(run) + 1):
                 part = run[start:end]
                 for name in (*self._static.of_run(part), *self._of_words.get(part, ())):
-                    if self._may_be_part(name):
+                    if self._is_possible_part(name):
                         found[name] = None
         return list(found)
 
-    def _may_be_part(self, name: int) -> bool:
+    def _is_possible_part(self, name: int) -> bool:
+        static = self._static.count
+        if name >= static:
+            return self._may_be_parts[name - static]
         text = self.names[name]
-        return text not in STOP and not all(word[0].isdigit() for word in words_of(text))
+        return _may_be_part(text, words_of(text))
 
     def _around(self, run: Run) -> list[int]:
         """Return the known names whose words contain ``run``."""
@@ -196,3 +210,8 @@ class NameTable:
     def _count_holding(self, word: int) -> int:
         """Return about how many names have a word, without a list of them, which is long for a common word."""
         return self._static.count_holding(word) + len(self._holding.get(word, ()))
+
+
+def _may_be_part(name: str, words: list[str]) -> bool:
+    """Return whether a name counts where it stands in a longer one: no stop word, and more than numbers."""
+    return name not in STOP and not all(word[0].isdigit() for word in words)

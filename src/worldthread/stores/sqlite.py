@@ -741,13 +741,23 @@ class SQLiteStore(Store):
         with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
+                asked = _padded(keys)
+                rows = self._database.fetch_all(
+                    "SELECT text FROM vector WHERE namespace = ? AND model = ?"
+                    f" AND prefix IN ({_placeholders(asked)}) AND text IN ({_placeholders(asked)})",
+                    (change.namespace, model, *(key[:2] for key in asked), *asked),
+                )
+                stored = {key for (key,) in rows}
                 for key, vector in zip(keys, matrix, strict=True):
                     packed = packed_vector(key, vector)
-                    found = self._database.execute(
-                        "UPDATE vector SET vector = ? WHERE namespace = ? AND prefix = ? AND model = ? AND text = ?",
-                        (packed, change.namespace, key[:2], model, key),
-                    )
-                    if not found.rowcount:
+                    if key in stored:
+                        self._database.execute(
+                            "UPDATE vector SET vector = ?"
+                            " WHERE namespace = ? AND prefix = ? AND model = ? AND text = ?",
+                            (packed, change.namespace, key[:2], model, key),
+                        )
+                    else:
+                        stored.add(key)  # a text may come twice
                         self._database.execute(
                             "INSERT INTO vector (namespace, model, prefix, text, vector) VALUES (?, ?, ?, ?, ?)",
                             (change.namespace, model, key[:2], key, packed),
