@@ -1,13 +1,14 @@
 """Measure how often a real chat model extracts usable statements from real observations, and how fast.
 
-    WORLDTHREAD_LLAMA_SERVER=.../llama-server WORLDTHREAD_LLAMA_MODEL=.../model.gguf \\
-        python benchmarks/bench_extraction.py [--texts N] [--way WAY] [--show] [--json]
+    WORLDTHREAD_LLAMA_SERVER=scripts/llama-server WORLDTHREAD_LLAMA_MODEL=.../model.gguf \\
+        python benchmarks/bench_extraction.py [--texts N] [--way WAY] [--endless] [--show] [--json]
 
 Starts llama.cpp's server with the model, and extracts statements from the first observations of logged games and from
 passages of encyclopaedias, half of each, in the folder of real data ($WORLDTHREAD_SHARED, else "shared" beside the
 checkout). Every game and every set of passages has its own graph, so later steps of a game can end statements of
 earlier ones. An answer is used if it has the right form. "By the letter" hints at correctness: it counts statements
-whose names all occur in the source text. --show prints all texts and statements.
+whose names all occur in the source text. --endless sends the schema without the bounds of its lists, and --way words
+sends it in words, so that no grammar holds the answer. --show prints all texts and statements.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, get_args
@@ -47,18 +49,30 @@ START_SECONDS = 120
 
 
 class CallRecorder:
-    """A chat model that records its calls."""
+    """A chat model that records its calls; ``endless`` takes the bounds of lists out of the schemas."""
 
-    def __init__(self, model: OpenAIChat) -> None:
+    def __init__(self, model: OpenAIChat, *, endless: bool = False) -> None:
         self._model = model
+        self._endless = endless
         self.name = model.name
         self.concurrency = model.concurrency
         self.calls: list[tuple[ChatRequest, ChatAnswer]] = []
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
+        if self._endless and request.schema is not None:
+            request = replace(request, schema=without_bounds(request.schema))
         answer = self._model.complete(request)
         self.calls.append((request, answer))
         return answer
+
+
+def without_bounds(schema: Any) -> Any:
+    """Return a JSON schema whose lists have no most items."""
+    if isinstance(schema, list):
+        return [without_bounds(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: without_bounds(value) for key, value in schema.items() if key != "maxItems"}
 
 
 @contextlib.contextmanager
@@ -183,6 +197,7 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=1024, help="token limit of an answer")
     parser.add_argument("--minutes", type=float, default=math.inf, help="start no further text after this many minutes")
     parser.add_argument("--way", choices=get_args(SchemaMode), help="how to send the schema, if the server supports it")
+    parser.add_argument("--endless", action="store_true", help="leave the bounds of lists out of the schema")
     parser.add_argument("--show", action="store_true", help="print every text with its statements")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON document")
     options = parser.parse_args()
@@ -199,7 +214,11 @@ def main() -> None:
         if options.way:
             modes[chat.schema_mode_key] = options.way
         figures = measure(
-            CallRecorder(chat), given, max_tokens=options.max_tokens, minutes=options.minutes, show=options.show
+            CallRecorder(chat, endless=options.endless),
+            given,
+            max_tokens=options.max_tokens,
+            minutes=options.minutes,
+            show=options.show,
         )
     figures = {
         "model": chat.name,
