@@ -7,8 +7,9 @@ a model ($WORLDTHREAD_LLAMA_MODEL, a .gguf file, else that of the package llm-sm
 first observations of logged games and from passages of encyclopaedias, half of each, in the folder of real data
 ($WORLDTHREAD_SHARED, else "shared" beside the checkout). Every game and every set of passages has its own graph, so
 later steps of a game can end statements of earlier ones. An answer is used if it has the right form. "By the letter"
-hints at correctness: it counts statements whose names all occur in the source text. --endless sends the schema without the bounds of its lists, and --way words
-sends it in words, so that no grammar holds the answer. --show prints all texts and statements.
+hints at correctness: it counts statements whose names all occur in the source text. --endless sends the schema without
+the bounds of its lists; --way words sends it in words, so that no grammar holds the answer. --show prints all texts and
+statements.
 """
 
 from __future__ import annotations
