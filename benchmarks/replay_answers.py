@@ -77,8 +77,10 @@ def measure(calls: list[dict[str, Any]], show: int | None) -> dict[str, Any]:
         said = json.loads(call["answer"])
         before += sum(len(m["content"]) for m in call["messages"]) / CHARACTERS_PER_TOKEN
         before += len(call["answer"]) / CHARACTERS_PER_TOKEN
-        refusal = {**said, "answer": None, "sources": [], "look_up": []}
-        first = {**refusal, "look_up": [question[:40]]} if said["answer"] is None else {**said, "look_up": []}
+        refusal = {**said, "answer": None, "support": "none", "sources": [], "look_up": []}
+        first = {**said, "support": "stated", "look_up": []}
+        if said["answer"] is None:
+            first = {**refusal, "look_up": [question[:40]]}
         answers = iter([json.dumps(first, ensure_ascii=False), json.dumps(refusal, ensure_ascii=False)])
         given: list[str] = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -13,6 +13,7 @@ from worldthread.answering.computed import DatedEvidence, Operation, asks_to_com
 from worldthread.answering.quotations import (
     LOOK_UP_PASSAGES,
     LOOK_UP_STATEMENTS,
+    PASSAGES,
     Outdated,
     Quotation,
     are_dated,
@@ -29,8 +30,14 @@ from worldthread.types import KINDS, Hit, Recall, short_repr
 
 PURPOSE = "answer"
 
-PROMPT_VERSIONS: Final[Mapping[str, int]] = {"answer": 3, "timeline": 1}
+PROMPT_VERSIONS: Final[Mapping[str, int]] = {"answer": 4, "timeline": 2}
 """The prompts of :func:`answer`: the second where the answer is computed."""
+
+_VERSIONS_BEFORE: Final[Mapping[str, int]] = {"answer": 3, "timeline": 1}  # they do not ask how an answer is supported
+_PASSAGES_BEFORE: Final = 7
+
+Support: TypeAlias = Literal["stated", "inferred"]
+"""How sources support an answer: they state it, or a step to it is only implied."""
 
 LOOK_UPS: Final = 2
 """How often a model may name what to look up, instead of an answer."""
@@ -58,6 +65,9 @@ class Answer:
         nearest: without a model and without an answer, the hits that come nearest, best first.
         confidence: without a model, the probability that the memory can answer the question, 0..1; else ``None``.
         evidence: without a model, the measures behind the confidence; ``None`` when nothing was found.
+        support: ``"stated"`` if the sources state the answer, or the dates that it is computed from; ``"inferred"`` if
+            the model says that a step is only implied, or stated of something that the question describes otherwise;
+            ``None`` without an answer, and where the model was not asked.
     """
 
     question: str
@@ -69,13 +79,17 @@ class Answer:
     nearest: tuple[Hit, ...] = ()
     confidence: float | None = None
     evidence: Evidence | None = None
+    support: Support | None = None
 
     def __str__(self) -> str:
-        return "There is not enough information." if self.text is None else self.text
+        if self.text is None:
+            return "There is not enough information."
+        return f"{self.text} (inferred)" if self.support == "inferred" else self.text
 
     def __repr__(self) -> str:
         text = "None" if self.text is None else short_repr(self.text)
-        return f"Answer({text}, question={short_repr(self.question)}, sources={len(self.sources)})"
+        inferred = "support='inferred', " if self.support == "inferred" else ""
+        return f"Answer({text}, {inferred}question={short_repr(self.question)}, sources={len(self.sources)})"
 
 
 class Reply(msgspec.Struct, forbid_unknown_fields=True):
@@ -86,11 +100,12 @@ class Reply(msgspec.Struct, forbid_unknown_fields=True):
     sources: list[int]
 
 
-class ReplyOrSearch(msgspec.Struct, forbid_unknown_fields=True):
+class ReplyOrSearch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """What the model is asked to fill in: an answer, or what to look up."""
 
     reasoning: str
     answer: str | None
+    support: Literal["stated", "inferred", "none"] | None = None
     sources: list[int]
     look_up: list[str] = []
 
@@ -103,7 +118,7 @@ class TimelineItem(msgspec.Struct, forbid_unknown_fields=True):
     what: str
 
 
-class TimelineReply(msgspec.Struct, forbid_unknown_fields=True):
+class TimelineReply(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """What the model is asked to fill in where the answer is computed."""
 
     reasoning: str
@@ -111,6 +126,7 @@ class TimelineReply(msgspec.Struct, forbid_unknown_fields=True):
     unit: str
     items: list[TimelineItem]
     answer: str | None
+    support: Literal["stated", "inferred", "none"] | None = None
     sources: list[int]
     look_up: list[str] = []
 
@@ -125,6 +141,7 @@ class AnswerContext:
         now: the world time that the question is about; ``None`` where it is not known. Shown if it is a date.
         outdated: finds what a passage says that is no longer true; ``None`` marks nothing.
         by_clock: whether ``now`` is the present moment; a recording then answers on any day.
+        allow_inferred: whether an answer may be inferred; ``False`` refuses what the sources do not state.
     """
 
     look_up: Callable[[str], Recall] | None = None
@@ -132,6 +149,7 @@ class AnswerContext:
     now: float | None = None
     outdated: Outdated | None = None
     by_clock: bool = False
+    allow_inferred: bool = True
 
 
 def answer(
@@ -140,14 +158,15 @@ def answer(
     *,
     max_tokens: int,
     context: AnswerContext | None = None,
-    version: Literal[1, 3] = 3,
+    version: Literal[1, 3, 4] = 4,
 ) -> Answer:
     """Let a model answer ``recall.query`` from its hits.
 
     The model sees passages first, then sentences and facts that they do not contain. Instead of an answer it can name
     what to look up; what is found is shown with what it says bears on the question, or else with the rest. Where the
     question asks for a time between events, their order or their number, the model names the events and their dates,
-    and the answer is computed (:mod:`worldthread.answering.computed`).
+    and the answer is computed (:mod:`worldthread.answering.computed`). It says whether the quotations state its answer
+    or it is inferred (:attr:`Answer.support`).
 
     Args:
         recall: the question with its hits.
@@ -155,8 +174,8 @@ def answer(
         max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate; look-ups may add half of
             it each.
         context: what is known beside the hits.
-        version: the version of the prompt; 1 lists all hits and allows no look-up, as recordings of earlier releases
-            have it.
+        version: the version of the prompt. Recordings of earlier releases have 3, which does not ask how an answer is
+            supported, or 1, which lists all hits and allows no look-up.
 
     Returns:
         The answer with its sources.
@@ -170,10 +189,11 @@ def answer(
     if version == 1:
         return _first_answer(recall, model, max_tokens)
     context = context or AnswerContext()
-    shown = quotations(recall.query, recall.hits, max_tokens=max_tokens, outdated=context.outdated)
+    passages = _PASSAGES_BEFORE if version == 3 else PASSAGES
+    shown = quotations(recall.query, recall.hits, max_tokens=max_tokens, outdated=context.outdated, passages=passages)
     left = 0 if context.look_up is None else max(context.look_ups, 0)
     while True:
-        reply, ordered = _asked(recall.query, shown, model, context, left)
+        reply, ordered = _asked(recall.query, shown, model, context, left, version)
         queries = _queries(reply, recall.query) if left else []
         found: list[Hit] = []
         more: list[Quotation] = []
@@ -197,12 +217,14 @@ def answer(
         recall = replace(recall, hits=(*recall.hits, *(hit for hit in _unique(found) if hit.item.id not in items)))
         left -= 1
     text, numbers, reasoning = _settled(reply, len(ordered))
+    if text is None or reply.support == "none" or (reply.support != "stated" and not context.allow_inferred):
+        return Answer(recall.query, None, (), reasoning, recall, model.name)
     sources = tuple(ordered[number - 1].hit for number in numbers)
-    return Answer(recall.query, text, sources, reasoning, recall, model.name)
+    return Answer(recall.query, text, sources, reasoning, recall, model.name, support=reply.support)
 
 
 def _asked(
-    question: str, shown: list[Quotation], model: ChatModel, context: AnswerContext, left: int
+    question: str, shown: list[Quotation], model: ChatModel, context: AnswerContext, left: int, version: Literal[3, 4]
 ) -> tuple[ReplyOrSearch | TimelineReply, list[Quotation]]:
     """Return the model's reply, and the quotations in the order of their numbers."""
     is_dated = are_dated(shown)
@@ -210,18 +232,28 @@ def _asked(
     ordered, evidence = listed_quotations(shown, by_time=computes)
     day = shown_date(context.now) if context.now is not None and is_dated else ""
     name = "timeline" if computes else "answer"
-    messages = load_prompt("worldthread", name, PROMPT_VERSIONS[name]).messages(
+    versions = _VERSIONS_BEFORE if version == 3 else PROMPT_VERSIONS
+    messages = load_prompt("worldthread", name, versions[name]).messages(
         today=f"Today: {day}" if day else "",
         evidence=evidence,
         question=question,
         look_up=_MAY_LOOK_UP if left else _NO_LOOK_UP,
     )
     into: type[TimelineReply] | type[ReplyOrSearch] = TimelineReply if computes else ReplyOrSearch
-    schema = schema_of(into)
-    schema["required"] = list(schema["properties"])
-    schema["properties"]["look_up"].pop("default", None)
-    request = ChatRequest(messages, PURPOSE, schema, today=day if context.by_clock else "")
+    request = ChatRequest(messages, PURPOSE, _schema(into, version), today=day if context.by_clock else "")
     return complete_structured(model, request, into), ordered
+
+
+def _schema(into: type[Any], version: Literal[3, 4]) -> dict[str, Any]:
+    """Return the schema of a reply; every field is required, as strict servers demand."""
+    schema = schema_of(into)
+    properties: dict[str, Any] = schema["properties"]
+    if version == 3:
+        del properties["support"]
+    else:
+        properties["support"] = {"enum": ["stated", "inferred", "none"]}
+    properties["look_up"].pop("default", None)
+    return {**schema, "required": list(properties)}
 
 
 def _queries(reply: ReplyOrSearch | TimelineReply, question: str) -> list[str]:
@@ -282,7 +314,10 @@ def answer_without_model(question: str, asked: str, memory: MemoryAccess, *, k: 
     found = find_answer(asked, memory)
     hits = tuple(hit for kind in KINDS for hit in [hit for hit in found.recall.hits if hit.kind == kind][:k])
     recall = replace(found.recall, query=question, hits=hits, text=hits_as_text(hits, max_tokens))
-    return Answer(question, found.text, found.sources, "", recall, "", found.nearest, found.confidence, found.evidence)
+    support: Support | None = None if found.text is None else "stated"
+    return Answer(
+        question, found.text, found.sources, "", recall, "", found.nearest, found.confidence, found.evidence, support
+    )
 
 
 def _within(hits: tuple[Hit, ...], max_tokens: int) -> list[Hit]:

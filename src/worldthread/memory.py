@@ -585,6 +585,7 @@ class Memory:
         where: Filter | None = None,
         look_ups: int = 2,
         min_score: float = 0.0,
+        allow_inferred: bool = True,
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
@@ -603,6 +604,8 @@ class Memory:
             look_ups: how often the chat model may name something to look up before it answers or refuses; each is one
                 more call.
             min_score: answer only from hits that are at least so likely to be evidence, in [0, 1]; see :meth:`recall`.
+            allow_inferred: whether the chat model may infer a step that no source states; such an answer says so
+                (:attr:`Answer.support <worldthread.Answer.support>`). ``False`` answers only what the sources state.
 
         Returns:
             The answer with the statements that support it.
@@ -630,6 +633,7 @@ class Memory:
                 self._clock() if at is None else at,
                 lambda episode: self._outdated_in(episode, at),
                 by_clock=at is None,
+                allow_inferred=allow_inferred,
             )
             return answer(recall(question, k), self.model, max_tokens=max_tokens, context=context)
         require_query(question, "a question")

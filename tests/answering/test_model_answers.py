@@ -29,8 +29,9 @@ def day(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
-def reply(text: str | None, *sources: int, look_up: tuple[str, ...] = ()) -> str:
-    return json.dumps({"reasoning": "so", "answer": text, "sources": list(sources), "look_up": list(look_up)})
+def reply(text: str | None, *sources: int, look_up: tuple[str, ...] = (), support: str = "stated") -> str:
+    given = {"reasoning": "so", "answer": text, "support": support, "sources": list(sources), "look_up": list(look_up)}
+    return json.dumps(given)
 
 
 def passage(text: str, at: float = 0.0, source: str = "") -> Hit:
@@ -324,10 +325,72 @@ def test_questions_that_ask_to_compute(question: str, computes: bool) -> None:
     assert asks_to_compute(question) == computes
 
 
-# -- the version before -----------------------------------------------------------------------------------------------
+# -- how an answer is supported ---------------------------------------------------------------------------------------
 
 
-def test_the_version_before_asks_as_it_did() -> None:
+@pytest.mark.parametrize(
+    ("support", "allowed", "text", "shown_as"),
+    [
+        ("stated", True, "Lana Wood", "Lana Wood"),
+        ("stated", False, "Lana Wood", "Lana Wood"),
+        ("inferred", True, "Lana Wood", "Lana Wood (inferred)"),
+        ("inferred", False, None, "There is not enough information."),
+        ("none", True, None, "There is not enough information."),
+    ],
+)
+def test_an_inferred_answer_says_so_and_can_be_refused(
+    support: str, allowed: bool, text: str | None, shown_as: str
+) -> None:
+    model = FakeChat([reply("Lana Wood", 1, support=support)])
+    context = AnswerContext(allow_inferred=allowed)
+    found = answer(Recall("Who?", (SISTER,)), model, max_tokens=1000, context=context)
+    assert (found.text, str(found), found.support) == (text, shown_as, support if text else None)
+    assert found.sources == ((SISTER,) if text else ())
+    assert ("support='inferred'" in repr(found)) == (support == "inferred" and allowed)
+    assert model.requests[0].schema is not None
+    assert model.requests[0].schema["properties"]["support"] == {"enum": ["stated", "inferred", "none"]}
+
+
+def test_a_memory_refuses_inferred_answers_when_told_to() -> None:
+    with memory_with([reply("Ghent", 1, support="inferred")] * 2, day("2025-02-03")) as memory:
+        memory.record.add(Episode("Anna moved to Ghent.", day("2024-05-15")))
+        assert memory.ask("Where does Anna live?").support == "inferred"
+        assert memory.ask("Where does Anna live?", allow_inferred=False).text is None
+
+
+def test_without_a_model_what_is_answered_is_stated() -> None:
+    with Memory(model="none", embedder="fake", clock=lambda: day("2025-02-03")) as memory:
+        stated = Extraction("t", (Fact("Anna", "lives in", "Ghent"),))
+        memory.record.add(Episode("Anna lives in Ghent.", day("2024-05-15"), extraction=stated))
+        found = memory.ask("Where does Anna live?", allow_inferred=False)
+        assert (found.text, found.support) == ("Ghent", "stated")
+
+
+def test_a_computed_answer_can_be_inferred() -> None:
+    items = ((1, "2024-04-03", "quit"), (2, "2024-05-15", "moved"))
+    model = FakeChat([timeline("between", "weeks", *items, support="inferred")] * 2)
+    recall = Recall("How many weeks passed between quitting and moving?", (MOVED, QUIT))
+    assert str(answer(recall, model, max_tokens=1000)) == "6 weeks (inferred)"
+    refusing = AnswerContext(allow_inferred=False)
+    assert answer(recall, model, max_tokens=1000, context=refusing).text is None
+
+
+# -- the versions before -----------------------------------------------------------------------------------------------
+
+
+def test_recorded_answers_of_version_3_replay() -> None:
+    """Recorded by the release before; the file holds a look-up and a computed answer."""
+    model = ReplayChat(Path(__file__).with_name("recorded_answers_3.jsonl"))
+    many = tuple(passage(f"Passage {number} about number {number}.", source=str(number + 10)) for number in range(9))
+    context = AnswerContext(lambda query: Recall(query, (SISTER, *many)))
+    recall = Recall("Who is the sibling of the actress?", (FILM, *many))
+    found = answer(recall, model, max_tokens=1000, context=context, version=3)
+    assert (found.text, found.support) == ("Lana Wood", None)
+    recall = Recall("How many weeks passed between quitting and moving?", (MOVED, QUIT))
+    assert answer(recall, model, max_tokens=1000, version=3).text == "6 weeks"
+
+
+def test_the_first_version_asks_as_it_did() -> None:
     model = FakeChat([json.dumps({"reasoning": "", "answer": "Lana Wood", "sources": [1, 9]})])
     hits = (statement(Fact("Lana Wood", "is sister of", "Natalie Wood")), FILM)
     found = answer(Recall("Who?", hits), model, max_tokens=1000, version=1)

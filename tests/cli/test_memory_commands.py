@@ -309,7 +309,7 @@ def _answer(body: dict[str, Any]) -> Any:
     fact = {"subject": "Bob", "relation": "has", "object": "a boat"}
     values = {
         "facts": [fact], "theses": [], "same": [], "changed": [], "ended": [],
-        "reasoning": "so", "answer": "A boat.", "sources": [1], "look_up": [],
+        "reasoning": "so", "answer": "A boat.", "support": "inferred", "sources": [1], "look_up": [],
     }  # fmt: skip
     return chat_server.Reply(json.dumps({name: values[name] for name in asked}))
 
@@ -322,7 +322,10 @@ def test_a_model_reads_and_answers_and_its_use_is_printed(monkeypatch: pytest.Mo
         assert (read["added"], read["facts"], read["usage"]["model"]) == (1, 1, "tiny")
         assert read["usage"]["calls"] == len(server.requests) >= 1
         answered = run("ask", "What does Bob have?", "--model", "tiny")
-        assert answered.stdout.startswith("A boat.\n\nSources:\n- ")
+        assert answered.stdout.startswith("A boat. (inferred)\n\nSources:\n- ")
+        assert lines("ask", "What does Bob have?", "--model", "tiny")[0]["support"] == "inferred"
+        refused = run("ask", "What does Bob have?", "--model", "tiny", "--stated-only")
+        assert (refused.exit_code, refused.stdout) == (1, "There is not enough information.\n")
         assert "Bob bought a boat." in answered.stdout
         assert re.search(r"tiny: \d+ calls?, [\d,]+ tokens?, ", answered.stderr)
         monkeypatch.setenv("WORLDTHREAD_MODEL", "tiny")

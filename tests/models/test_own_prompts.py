@@ -30,7 +30,7 @@ OWN = "# system\nPlay as the paper says.\n\n# user\n$situation\n"
 def test_the_prompts_that_ship_are_listed_by_area() -> None:
     known = shipped_prompts()
     assert {key.partition("/")[0] for key in known} == set(AREAS)
-    assert known["agents/reflact"].version == 2, "the newest"
+    assert known["agents/reflact"].version == 3, "the newest"
     assert known["agents/ariadne"].placeholders == {"situation", "planning", "actions"}
     for key, shipped in known.items():
         copy = parse_prompt(shipped.name, shipped.version, prompt_text(shipped))

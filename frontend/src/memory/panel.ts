@@ -292,6 +292,9 @@ export class Panel {
         "section",
         { class: told.answer === null ? "card answer none" : "card answer", "aria-live": "polite" },
         h("p", { id: "model-answer" }, told.answer ?? "There is not enough information to answer this."),
+        told.support === "inferred"
+          ? h("p", { class: "muted inferred" }, "inferred: a step to this answer is implied, not stated")
+          : null,
         h("p", { class: "muted" }, `answered by ${told.model}`),
         told.reasoning
           ? h("details", {}, h("summary", {}, "Its reasons"), h("p", { class: "told", dir: "auto" }, told.reasoning))

@@ -151,7 +151,7 @@ class Ariadne(ModelAgent):
 
     name: Final = "ariadne"
     walks: ClassVar[bool] = True
-    former_options: ClassVar[Mapping[str, Any]] = {"calls": "three"}
+    former_options: ClassVar[Mapping[int, Mapping[str, Any]]] = {1: {"calls": "three"}}
 
     def __init__(
         self,

@@ -141,8 +141,8 @@ class Agent(ABC):
     """Whether it returns to earlier states: then it is asked to decide after the end of a game, too."""
     asks_model: ClassVar[bool] = False
     """Whether it takes the argument ``model``, a :class:`~worldthread.models.chat.ChatModel`."""
-    former_options: ClassVar[Mapping[str, Any]] = {}
-    """Arguments with which it plays as it did before the present rules of play, for runs that are played again."""
+    former_options: ClassVar[Mapping[int, Mapping[str, Any]]] = {}
+    """Arguments with which it plays as it did by earlier rules of play, by these, for runs that are played again."""
 
     @property
     def is_walking(self) -> bool:

@@ -13,8 +13,8 @@ from worldthread.retrieve.text import estimated_tokens, indented
 from worldthread.retrieve.words import content_words
 from worldthread.types import Episode, Fact, Hit, Thesis, Version
 
-PASSAGES: Final = 7
-"""The most passages of one look-up that are shown."""
+PASSAGES: Final = 6
+"""The most passages that are shown at first: of 205 that answers need, 2 are in seventh place."""
 STATEMENTS: Final = 5
 """The most sentences and the most facts of one look-up that are shown."""
 

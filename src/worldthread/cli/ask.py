@@ -51,6 +51,13 @@ def ask(
             help="How often the chat model may name something to look up before it answers; each is one more call.",
         ),
     ] = 2,
+    allow_inferred: Annotated[
+        bool,
+        typer.Option(
+            "--inferred/--stated-only",
+            help="Whether the chat model may infer a step that no source states; such an answer is marked.",
+        ),
+    ] = True,
     as_of: AsOfOption = None,
     where: WhereOption = None,
     model: ModelOption = None,
@@ -81,7 +88,7 @@ def ask(
     selected = filter_of(where)
     chat = chat_model(model)
     with opened_to_read(memory, namespace, model=chat or "none", embedder=embedder) as store:
-        answer = store.ask(question, k=k, as_of=as_of, where=selected, look_ups=look_ups)
+        answer = store.ask(question, k=k, as_of=as_of, where=selected, look_ups=look_ups, allow_inferred=allow_inferred)
         if as_json:
             print_json(_fields(store, answer) | {"usage": usage_fields(chat)})
         else:
@@ -95,6 +102,7 @@ def _fields(memory: Memory, answer: Answer) -> dict[str, Any]:
     return {
         "question": answer.question,
         "answer": answer.text,
+        "support": answer.support,
         "reasoning": answer.reasoning,
         "model": answer.model or None,
         "sources": [hit_fields(memory, hit) for hit in answer.sources],

@@ -104,6 +104,9 @@ class ReadingTools:
         k: Annotated[int, Field(ge=1, le=50, description="The most hits of each kind to base the answer on")] = 10,
         as_of: AsOf = None,
         where: Where = None,
+        allow_inferred: Annotated[
+            bool, Field(description="Whether a step that no source states may be inferred; the answer says so")
+        ] = True,
     ) -> Annotated[CallToolResult, AskResult]:
         """Answer one question from what is remembered, with the sources of the answer.
 
@@ -111,10 +114,12 @@ class ReadingTools:
         information; do not fill the gap with a guess. If the memory has no chat model, the answer is taken from the
         passage that fits best: read it as evidence, and use recall to judge for yourself.
         """
-        answer = self._memory.ask(question, k=k, as_of=as_of, where=filter_of(where))
+        answer = self._memory.ask(question, k=k, as_of=as_of, where=filter_of(where), allow_inferred=allow_inferred)
         statements, passages = split_hits(self._memory, answer.sources)
         lines = [str(answer), *(["Sources:"] if answer.sources else []), *map(hit_line, answer.sources)]
-        data = AskResult(answer=answer.text, statements=statements, passages=passages, model=answer.model)
+        data = AskResult(
+            answer=answer.text, support=answer.support, statements=statements, passages=passages, model=answer.model
+        )
         return tool_result("\n".join(lines), data)
 
     @render_errors

@@ -80,8 +80,7 @@ def make_player(
     options = decode_options(run.options, "the options of an agent")
     require_settings(f"the agent {run.agent!r}", settings, options)
     options = as_arguments(kind, settings, options)
-    if run.rules == 1:
-        options = {**kind.former_options, **options}
+    options = {**kind.former_options.get(run.rules, {}), **options}
     given: dict[str, Any] = {"run": name, "use_valid_actions": run.valid_actions, "seed": run.attempt}
     if kind.asks_model:
         if model is None:

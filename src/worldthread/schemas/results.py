@@ -67,6 +67,10 @@ class AskResult(BaseModel):
     """An answer with its sources."""
 
     answer: str | None = Field(description="null if there is not enough information")
+    support: Literal["stated", "inferred"] | None = Field(
+        default=None,
+        description="Whether the sources state the answer, or a step to it is only implied; null without an answer",
+    )
     statements: list[FactResult] = Field(description="The statements that support the answer")
     passages: list[PassageResult] = Field(description="The passages that support the answer")
     model: str = Field(description="The chat model that answered; empty if the answer is taken from what is remembered")

@@ -275,6 +275,9 @@ class AskBody(Body):
     )
     as_of: AsOf = None
     where: Where | None = None
+    allow_inferred: bool = Field(
+        default=True, description="Whether the chat model may infer a step that no source states; the answer says so"
+    )
 
 
 class AboutBody(Body):

@@ -191,9 +191,13 @@ def recall(call: Called, body: r.RecallBody) -> r.RecallAnswer:
 def ask(call: Called, body: r.AskBody) -> AskResult:
     """Answer with the sources of the answer, or say that there is not enough information (``null``)."""
     with call.reading() as memory:
-        answer = memory.ask(body.question, k=body.k, as_of=body.as_of, where=r.filter_of(body.where))
+        answer = memory.ask(
+            body.question, k=body.k, as_of=body.as_of, where=r.filter_of(body.where), allow_inferred=body.allow_inferred
+        )
         statements, passages = split_hits(memory, answer.sources)
-        return AskResult(answer=answer.text, statements=statements, passages=passages, model=answer.model)
+        return AskResult(
+            answer=answer.text, support=answer.support, statements=statements, passages=passages, model=answer.model
+        )
 
 
 @router.post("/about", summary="List what holds about an entity")

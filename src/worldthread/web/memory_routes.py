@@ -215,6 +215,7 @@ def _answered(opened: OpenMemory, question: str, given: str | None) -> dict[str,
         return {
             "question": question,
             "answer": answer.text,
+            "support": answer.support,
             "confidence": answer.confidence,
             "model": answer.model,
             "reasoning": answer.reasoning,

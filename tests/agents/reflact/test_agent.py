@@ -36,16 +36,19 @@ def test_the_objective_stays_until_there_is_another(play_with: Any) -> None:
         said("go east", objective="out"),
     ]
     played = play_with("reflact", answers=HELP | {"act": acts(*answers, said("look"))}, moves=4)
-    objectives = [prompt.split("Present objective: ")[1].split("\n")[0] for prompt in played.by_purpose["act"]]
-    assert objectives == ["(nothing yet)", "get the coin", "get the coin", "out"]
+    first, *others = played.by_purpose["act"]
+    assert "Present objective" not in first
+    objectives = [prompt.split("Present objective: ")[1].split("\n")[0] for prompt in others]
+    assert objectives == ["get the coin", "get the coin", "out"]
     assert played.reasons[0] == "so (objective: get the coin)"
     assert played.returns == []
 
 
-FORMER = {"settings": FORMER_SETTINGS}
+FORMER = {"settings": FORMER_SETTINGS[1]}
+WITH_ALL_SECTIONS = {"settings": FORMER_SETTINGS[2]}
 
 
-@pytest.mark.parametrize("options", [{}, FORMER])
+@pytest.mark.parametrize("options", [WITH_ALL_SECTIONS, FORMER])
 def test_what_is_told_before_each_decision(play_with: Any, options: dict[str, Any]) -> None:
     played = play_with("reflact", ["take coin", "go east", "go west", "look"], HELP, moves=5, **options)
     prompts = played.by_purpose["act"]
@@ -57,11 +60,32 @@ def test_what_is_told_before_each_decision(play_with: Any, options: dict[str, An
     assert "Tried in this room: take coin, go east\n" in prompts[3]
     assert "You are in hall. You carry: coin." in prompts[3]
     assert "Ways from hall that are known: east to cave." in prompts[3]
-    assert ("Worth trying here: take note, go east" in prompts[3]) == bool(options)
-    assert ("Worth trying here, and not tried yet: take note\n" in prompts[3]) == (not options), "one was tried"
+    assert ("Worth trying here: take note, go east" in prompts[3]) == (options == FORMER)
+    assert ("Worth trying here, and not tried yet: take note\n" in prompts[3]) == (options != FORMER), "one was tried"
     assert "What happened so far:\nIt began." in prompts[3]
-    assert ("(your last choice: +1)" in prompts[1]) == (not options)
+    assert ("(your last choice: +1)" in prompts[1]) == (options != FORMER)
     assert "- drop coin\n" in prompts[1]
+
+
+def test_what_is_known_before_each_decision_without_empty_sections_and_repetitions(play_with: Any) -> None:
+    played = play_with("reflact", ["take coin", "go east", "go west", *["look"] * 12], HELP, moves=15)
+    prompts = played.by_purpose["act"]
+    assert "Task: Get rich." in prompts[0]
+    assert "> take coin: (see below) [+1 points; gained coin]" in prompts[1]
+    assert "Tried in this room: take coin\n" in prompts[1]
+    assert "Tried in this room" not in prompts[2]
+    assert "Tried in this room: take coin, go east\n" in prompts[3]
+    assert "You are in hall.\nYou carry: coin.\n" in prompts[3]
+    assert "Ways from here that are known: east to cave." in prompts[3]
+    assert "Worth trying here, and not tried yet: take note\n" in prompts[3]
+    assert "What happened so far:\nIt began." in prompts[3]
+    assert "(your last choice: +1)" in prompts[1]
+    assert "What came of it" not in prompts[3], "the last moves say it"
+    assert any("What came of it before the last moves:\n> go east" in prompt for prompt in prompts)
+    for prompt in prompts:
+        assert "(nothing yet)" not in prompt
+        assert "nothing that is known" not in prompt
+        assert "\n\n\n" not in prompt
 
 
 def test_hints_are_asked_once_a_room_and_expire(play_with: Any) -> None:

@@ -86,8 +86,23 @@ def test_things_that_hold_each_other_end_nothing() -> None:
 
 def test_the_surroundings(view: GraphView) -> None:
     assert surroundings(view) == [
+        "You are in hall.",
+        "You carry: lamp.",
+        "Here: note.",
+        "Ways from here that were never taken: up.",
+        "Ways from here that are known: east to cave.",
+        "Ways that were never taken also lead from: cave.",
+    ]
+    assert surroundings(view, says_what_is_unknown=True) == [
         "You are in hall. You carry: lamp.",
         "Here: note.",
         "Ways from hall that were never taken: up. Ways from hall that are known: east to cave.",
         "Ways that were never taken also lead from: cave.",
     ]
+
+
+def test_what_is_not_known_of_the_surroundings_is_left_out() -> None:
+    here = Episode("a text", 0, extraction=Extraction("test/1", (v.place(v.PLAYER, v.IS_IN, "hall"),)))
+    view = TemporalGraph([here]).view()
+    assert surroundings(view) == ["You are in hall."]
+    assert len(surroundings(view, says_what_is_unknown=True)) == 3

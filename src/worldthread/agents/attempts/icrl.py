@@ -29,7 +29,7 @@ class InContextLearner(AttemptAgent):
     """
 
     name: Final = "icrl"
-    former_options: ClassVar[Mapping[str, Any]] = {"window": 10}
+    former_options: ClassVar[Mapping[int, Mapping[str, Any]]] = {1: {"window": 10}}
 
     def __init__(self, memory: AgentMemory, model: ChatModel, *, window: int | None = None, **options: Any) -> None:
         super().__init__(memory, model, **options)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -38,6 +39,8 @@ MEMORY: Final = "memory:"
 PROMPT_CHARACTERS: Final = 40_000
 """The most characters of a prompt, without the model's own answers in it; it follows from the default settings."""
 NOTHING: Final = "(nothing yet)"
+SHOWN_BELOW: Final = "(see below)"
+"""Stands for an answer of the game that the prompt shows as what it says now."""
 
 
 class Reflected(msgspec.Struct, forbid_unknown_fields=True):
@@ -88,7 +91,9 @@ class ReflAct(ModelAgent):
     """
 
     name: Final = "reflact"
-    former_options: ClassVar[Mapping[str, Any]] = {"settings": FORMER_SETTINGS}
+    former_options: ClassVar[Mapping[int, Mapping[str, Any]]] = {
+        rules: {"settings": settings} for rules, settings in FORMER_SETTINGS.items()
+    }
 
     def __init__(
         self,
@@ -296,6 +301,52 @@ class ReflAct(ModelAgent):
 
     def _messages(self) -> tuple[Message, ...]:
         assert self.percept is not None
+        if self.settings.version < 3:
+            return self._messages_with_all_sections()
+        before, self._decided_on = self._decided_on, self.percept
+        return prompt(
+            "reflact",
+            self.settings.version,
+            task=self._task,
+            questions="\n".join(f"- {MEMORY} {question}" for question in QUESTIONS),
+            known=self._known(),
+            score=score_text(self.percept, before),
+            observation=self._observation,
+            actions=offered_text(self.offered, self.settings.actions_limit, lists_all=self.lists_all),
+        )
+
+    def _known(self) -> str:
+        """Return what is known beside the present observation, each section under its heading."""
+        settings, talk = self.settings, self.talk
+        moves = list(self._recent)[-settings.shown_moves :]
+        shown = set(map(id, moves))
+        earlier = [outcome for outcome in reversed(self.log.outcomes(self._room)) if id(outcome) not in shown]
+        lines = list(_lines(moves, settings.text_limit, settings.action_limit))
+        if moves and self.percept is not None and moves[-1].text == self.percept.step.text:
+            lines[-1:] = _lines([replace(moves[-1], text=SHOWN_BELOW)], settings.text_limit, settings.action_limit)
+        needs, suggested = (talk.needs, talk.next) if talk else ("", "")
+        conversation = f"{shorten(needs, settings.text_limit)} Try: {shorten(suggested, settings.action_limit)}"
+        tried = shorten(", ".join(self.log.tried(self._room)), settings.tried_limit)
+        results = first_lines(_lines(earlier, settings.action_limit, settings.action_limit), settings.outcomes_limit)
+        warnings = self.loop_detector.warnings()
+        if self._problem:
+            warnings.append(f"Nothing was done with your last answer: {shorten(self._problem, settings.text_limit)}")
+        sections = (
+            ("Present objective: ", self.objective),
+            ("What happened so far:\n", self.summary),
+            ("The last moves:\n", "\n".join(lines)),
+            ("Tried in this room: ", tried),
+            ("What came of it before the last moves:\n", results),
+            ("From memory:\n", first_lines(surroundings(self.memory.view()), settings.memory_limit)),
+            ("Worth trying here, and not tried yet: ", ", ".join(self.hints)),
+            ("About the conversation here: ", conversation if talk else ""),
+            ("", "\n".join(warnings)),
+        )
+        return "\n\n".join(heading + text for heading, text in sections if text)
+
+    def _messages_with_all_sections(self) -> tuple[Message, ...]:
+        """Return the messages of the versions before."""
+        assert self.percept is not None
         settings = self.settings
         here = _lines(reversed(self.log.outcomes(self._room)), settings.action_limit, settings.action_limit)
         warnings = self.loop_detector.warnings()
@@ -313,7 +364,7 @@ class ReflAct(ModelAgent):
             moves=self._render(list(self._recent)[-self.settings.shown_moves :]),
             tried=self._tried_here,
             deeds=first_lines(here, settings.outcomes_limit) or NOTHING,
-            memory=first_lines(surroundings(self.memory.view()), self.settings.memory_limit),
+            memory=first_lines(surroundings(self.memory.view(), says_what_is_unknown=True), self.settings.memory_limit),
             hints=", ".join(self.hints) or NOTHING,
             talk=f"{shorten(talk.needs, settings.text_limit)} Try: {shorten(talk.next, settings.action_limit)}"
             if talk

@@ -80,11 +80,21 @@ def carried(view: GraphView) -> tuple[str, ...]:
     return tuple(fact.subject for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY))
 
 
-def surroundings(view: GraphView) -> list[str]:
-    """Return a few lines about the present room, and about the rooms with unexplored exits."""
+def surroundings(view: GraphView, *, says_what_is_unknown: bool = False) -> list[str]:
+    """Return a few lines about the present room, and about the rooms with unexplored exits.
+
+    Args:
+        view: what the memory holds.
+        says_what_is_unknown: whether to say of things and ways that none is known, as earlier prompts do.
+
+    Returns:
+        The lines.
+    """
     world = WorldMap(view)
     if world.here is None:
         return ["It is not known where you are."]
+    if not says_what_is_unknown:
+        return _known_surroundings(view, world, world.here)
     things = [fact.subject for fact in view.facts(relation=v.IS_IN, object=world.here) if fact.key[0] != v.PLAYER]
     elsewhere = sorted({exit_.room for exit_ in world.unexplored} - {world.here})
     lines = [
@@ -95,6 +105,21 @@ def surroundings(view: GraphView) -> list[str]:
     if elsewhere:
         lines.append(f"Ways that were never taken also lead from: {', '.join(elsewhere[:SHOWN])}.")
     return lines
+
+
+def _known_surroundings(view: GraphView, world: WorldMap, here: str) -> list[str]:
+    things = [fact.subject for fact in view.facts(relation=v.IS_IN, object=here) if fact.key[0] != v.PLAYER]
+    new = [exit_.direction for exit_ in world.unexplored if exit_.room == here]
+    known = [f"{direction} to {there}" for direction, there in sorted(world.exits.get(here, {}).items())]
+    elsewhere = sorted({exit_.room for exit_ in world.unexplored} - {here})
+    found = [
+        ("You carry", carried(view)),
+        ("Here", things),
+        ("Ways from here that were never taken", new),
+        ("Ways from here that are known", known),
+        ("Ways that were never taken also lead from", elsewhere),
+    ]
+    return [f"You are in {here}.", *(f"{what}: {', '.join(names[:SHOWN])}." for what, names in found if names)]
 
 
 def _exits(world: WorldMap, name: str | None, *, only_new: bool) -> str:

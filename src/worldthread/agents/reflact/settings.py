@@ -16,8 +16,10 @@ class ReflActSettings:
     numbers below are its own is not recorded. Nothing was tuned on games: every value was chosen by hand.
 
     Args:
-        version: of the prompts and of the helpers: 2, or 1 for the agent as it was before: it asked for hints whenever
-            it entered a room, never let them expire, and made each summary from the last moves, old and new.
+        version: of the prompts and of the helpers: 3, or one before, as runs of earlier releases have it: 2 has every
+            section of the prompt, also those without content, and says twice what the game says now; 1 also asks for
+            hints whenever it enters a room, never lets them expire, and makes each summary from the last moves, old and
+            new.
         critic: what happens to an action that the critic rejects: with ``"ask"`` the model reads why, and chooses
             again; with ``"replace"``, as zorkclaw describes, an untried action is done in its place without a call.
         hard_loop: equal actions in a row after which "look" is done without a call, whatever came of them; 0 for
@@ -50,7 +52,7 @@ class ReflActSettings:
         talk_pause: least number of moves between two thoughts about one conversation. By hand.
     """
 
-    version: int = 2
+    version: int = 3
     critic: Literal["ask", "replace"] = "ask"
     hard_loop: int = 0
     hint_moves: int = 8
@@ -80,16 +82,16 @@ class ReflActSettings:
     talk_pause: int = 5
 
     def __post_init__(self) -> None:
-        if self.version not in (1, 2):
-            raise InputError(f"version must be 1 or 2, not {self.version}")
+        if self.version not in (1, 2, 3):
+            raise InputError(f"version must be 1, 2 or 3, not {self.version}")
         if self.critic not in ("ask", "replace"):
             raise InputError(f"critic must be 'ask' or 'replace', not {self.critic!r}")
         if self.hard_loop < 0:
             raise InputError(f"hard_loop must be a number of actions, or 0 for never, not {self.hard_loop}")
 
 
-FORMER_SETTINGS: Final = ReflActSettings(version=1)
-"""The settings of plays that were recorded before there was a version 2."""
+FORMER_SETTINGS: Final = {rules: ReflActSettings(version=rules) for rules in (1, 2)}
+"""The settings of plays by earlier rules of play, by these (:data:`worldthread.play.run.RULES`)."""
 
 DEFAULT_SETTINGS: Final = ReflActSettings()
-"""The settings with which the figures of version 2 in ``docs/results.md`` were measured."""
+"""The settings of the agent unless told otherwise."""

@@ -261,6 +261,7 @@ def _record(setup: QASetup, pipeline: Pipeline, only_current: bool, question: Qu
     if answered is not None:
         record |= {
             "reasoning": answered.answer.reasoning,
+            "support": answered.answer.support,
             "sources": [_words(hit.item) for hit in answered.answer.sources],
             "entities": list(answered.entities),
             "vertices": list(answered.vertices),
