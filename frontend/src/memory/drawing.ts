@@ -346,6 +346,7 @@ export class Drawing {
     const ratio = Math.max((right - left) / room(width, 120), (bottom - top) / room(height, 80), 0.25);
     const middle = this.sigma.viewportToFramedGraph({ x: (left + right) / 2, y: (top + bottom) / 2 }, WHOLE);
     await camera.animate({ x: middle.x, y: middle.y, ratio: Math.min(ratio, 1), angle: 0 }, { duration });
+    document.body.dataset["fitted"] = String(this.lit?.size ?? 0);
   }
 
   zoom(factor: number): void {
