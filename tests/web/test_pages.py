@@ -689,6 +689,23 @@ def test_a_server_for_reading_only_offers_no_changes(
         assert page.locator("button:has-text('Forget …')").count() == 0
 
 
+def test_a_memory_that_cannot_be_opened_says_why_and_what_to_do(
+    open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "notes.worldthread"
+    file.write_text("not a memory")
+    with served(file, tmp_path / "runs") as url:
+        open_page.complaints_allowed.append("Failed to load resource")
+        page = open_page(url)
+        page.wait_for_selector("#panel h2:has-text('This memory cannot be shown')")
+        assert "notes.worldthread" in page.text_content("#notice")
+        shutil.copy(home_memory, file)
+        page.click("#panel .again")
+        page.wait_for_selector("#panel h2:has-text('This memory') >> nth=0")
+        page.wait_for_selector("#panel .chips a:has-text('Anna')")
+        assert page.locator("#notice").is_hidden()
+
+
 def test_hostile_names_are_text_in_answers_timelines_and_dialogs(
     open_page: Any, served: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -136,6 +136,24 @@ export class Panel {
     );
   }
 
+  /** A memory that cannot be opened; the reason stands above all. */
+  closed(again: () => void): void {
+    fill(
+      this.place,
+      h("h2", {}, "This memory cannot be shown"),
+      h(
+        "p",
+        {},
+        "The reason is at the top of the page. When that is mended, try again; or choose another memory, look at ",
+        h("a", { href: "/runs" }, "runs"),
+        ", or ",
+        h("a", { href: "/play" }, "watch a game"),
+        ".",
+      ),
+      h("button", { type: "button", class: "again", click: again }, "Try again"),
+    );
+  }
+
   failed(title: string, message: string, again: () => void): void {
     fill(
       this.place,

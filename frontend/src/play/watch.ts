@@ -116,7 +116,7 @@ export class Watch {
       h(
         "div",
         { class: "playing" },
-        h("div", {}, this.map, h("section", { class: "hand" }, this.form, this.offered), this.growth),
+        h("div", {}, h("section", { class: "hand" }, this.form, this.offered), this.map, this.growth),
         h(
           "div",
           {},

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from worldthread.errors import InputError, NotFoundError, ReadOnlyError, WorldthreadError
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.web.answers import shown_path
 from worldthread.web.edits import Edits
 from worldthread.web.memories import MemoryLocation, OpenMemories, OpenMemory
 from worldthread.web.work import Work
@@ -256,7 +257,7 @@ class AppState:
             raise NotFoundError("this memory does not exist, or was removed")
         if not self.location.path.exists():
             raise NotFoundError(
-                f"{self.location.path} does not exist yet: create it with `worldthread remember FILE...`"
+                f"{shown_path(self.location.path)} does not exist yet: create it with `worldthread remember FILE...`"
             )
         return self.location
 
