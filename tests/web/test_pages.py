@@ -468,6 +468,7 @@ def test_depth_and_selection_light_the_neighbourhood(open_page: Any, family: str
     until(lambda: int(page.get_attribute("body", "data-lit")) > near)
     assert "depth=2" in page.url
     laid_out(page)
+    until(lambda: page.get_attribute("body", "data-fitted") == page.get_attribute("body", "data-lit"))
     assert page.get_attribute("body", "data-overprinted") == "0"
 
 
