@@ -606,6 +606,13 @@ class TemporalGraph:
         """
         return self._statements.vertices(statement)
 
+    def name_counts(self) -> dict[str, int]:
+        """Return how often each normalised name is among :meth:`names_of` of all statements, forgotten ones included.
+
+        It takes a fraction of the time of asking for the names of each statement.
+        """
+        return self._statements.vertex_counts()
+
     def is_fact(self, statement: int) -> bool:
         """Return whether a statement is a fact.
 
