@@ -187,7 +187,8 @@ export class Panel {
       h(
         "p",
         { class: "muted" },
-        `${count(current.length, "statement")} ${current.length === 1 ? "holds" : "hold"}${whenWords(when)} · ${ended.length} ended` +
+        (left > 0 ? `${entity.total.toLocaleString("en")} statements in all; of the first ${entity.statements.length}, ` : "") +
+          `${count(current.length, "statement")} ${current.length === 1 ? "holds" : "hold"}${whenWords(when)} · ${ended.length} ended` +
           (restated ? ` · ${count(restated, "sentence")} ${restated === 1 ? "repeats" : "repeat"} them` : ""),
       ),
       h("h3", {}, when.range !== null ? "Held in this time" : when.moment === null ? "Holds now" : `Held at ${namedTime(when.moment)}`),
@@ -198,7 +199,7 @@ export class Panel {
         ? h(
             "button",
             { click: () => this.actions.longer(entity.name) },
-            `Show more of ${entity.total.toLocaleString("en")} statements`,
+            `Show more of the ${entity.total.toLocaleString("en")} statements`,
           )
         : null,
       lines.length > 1 ? h("h3", {}, "Timeline") : null,
