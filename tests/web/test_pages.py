@@ -878,9 +878,11 @@ def test_hostile_runs_are_text_in_the_table_and_side_by_side(open_page: Any, hos
     page.locator(".step details summary").first.click()
     assert not is_hacked(page)
     page.goto(f"{hostile}#memory=run-{run['id']}")
-    page.wait_for_selector("#map .room")
-    page.locator("#map .room").first.click()
-    page.wait_for_selector("#chosen")
+    page.wait_for_selector("#panel .chips a")
+    page.fill("#search", "img")
+    page.wait_for_selector("#found-0")
+    page.locator("#found li").first.click()
+    page.wait_for_selector("#chosen:has-text('img')")
     assert not is_hacked(page)
 
 
