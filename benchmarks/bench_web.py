@@ -81,8 +81,15 @@ class RandomVectors:
         return vectors
 
 
-def build(path: Path, shared: Path, vertices: int) -> None:
-    """Add passages with their triples, renamed, until there are ``vertices`` distinct names, and store the index."""
+def build(path: Path, shared: Path, vertices: int, *, with_index: bool = True) -> None:
+    """Add passages with their triples, renamed, until there are ``vertices`` distinct names, and store the index.
+
+    Args:
+        path: the memory.
+        shared: the folder with ``data``.
+        vertices: how many names.
+        with_index: whether to make and store the index.
+    """
     passages = load("musique_train", shared / "data").passages
     names: set[str] = set()
     with Memory(path, model="none", embedder=RandomVectors()) as memory:
@@ -102,6 +109,8 @@ def build(path: Path, shared: Path, vertices: int) -> None:
             memory.record.add_many(batch)
             generation += 1
         memory.checkpoint()
+    if not with_index:
+        return
     shutil.copy(path, unindexed(path))
     with Memory(path, model="none", embedder=RandomVectors()) as memory:
         memory.recall("What is this about?")
@@ -314,7 +323,7 @@ def measure(path: Path, clicks: int, recalled: int, chromium: str) -> dict[str, 
                 used.append(meter.since())
             alone = server_alone(url, process.pid, names)
             browser.close()
-        told = recalls(url, process.pid, names[:recalled])
+        told = recalls(url, process.pid, names[:recalled]) if recalled else {}
         resident = resident_megabytes(process.pid)
         begin = time.perf_counter()
         process.terminate()
@@ -412,7 +421,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vertices", type=int, default=50_000, help="number of distinct names")
     parser.add_argument("--clicks", type=int, default=100, help="number of clicks")
-    parser.add_argument("--recalls", type=int, default=20, help="number of recalls")
+    parser.add_argument(
+        "--recalls",
+        type=int,
+        default=20,
+        help="number of recalls; 0 needs no index, which takes long to make for a million facts",
+    )
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
     parser.add_argument("--about", default="united states", help="the name that the first recall asks about")
     parser.add_argument("--quick", action="store_true", help="leave out the question that is cancelled")
@@ -425,9 +439,11 @@ def main() -> None:
         path = (options.keep or Path(temporary)) / f"names-{options.vertices}.worldthread"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            build(path, options.shared, options.vertices)
-        figures = measure(path, options.clicks, options.recalls, chromium) | first_recall(path, options.about)
-        if not options.quick:
+            build(path, options.shared, options.vertices, with_index=options.recalls > 0)
+        figures = measure(path, options.clicks, options.recalls, chromium)
+        if options.recalls:
+            figures |= first_recall(path, options.about)
+        if options.recalls and not options.quick:
             figures |= cancelled(unindexed(path))
         print(json.dumps(figures, indent=1), flush=True)
 

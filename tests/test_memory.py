@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis, WorldthreadError
 from worldthread.errors import ClosedError, InputError, NotFoundError, ReadOnlyError, StoreLockedError
@@ -115,3 +118,49 @@ def test_a_memory_that_nobody_closed_is_whole(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "memory")], check=True)
     with Memory(tmp_path / "memory") as memory:
         assert [e.text for e in memory.episodes()] == ["left open"]
+
+
+def test_what_the_first_question_needs_is_loaded_before_it_comes(tmp_path: Path) -> None:
+    """In a process of its own: here everything was imported long ago."""
+    path = tmp_path / "home.worldthread"
+    with Memory(path, model="none", embedder="fake") as memory:
+        memory.record.add(step(1, place("key", "chest")))
+        memory.recall("Where is the key?")
+        memory.checkpoint()
+    code = f"""
+import sys
+from worldthread import Memory
+with Memory({str(path)!r}, readonly=True, model="none", embedder="fake") as memory:
+    computed = []
+    memory.watch_indexing(lambda done, total: computed.append(total))
+    memory.warm_up()
+    memory.warm_up()
+    before = set(sys.modules)
+    assert memory.ask("Where is the key?").recall.hits
+    print(sorted(name for name in set(sys.modules) - before if name.startswith("worldthread")), computed)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[] []\n", "")
+
+
+class CountingEmbedder:
+    """An embedder that a user brought, which may ask a server."""
+
+    name, dimensions = "counting", 256
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.texts += texts
+        return embedder("fake").embed(texts)
+
+
+def test_nothing_is_embedded_to_warm_up(tmp_path: Path) -> None:
+    counting = CountingEmbedder()
+    with Memory(tmp_path / "home.worldthread", model="none", embedder=counting) as memory:
+        memory.record.add(step(1, place("key", "chest")))
+        memory.warm_up()
+        assert counting.texts == []
+        assert memory.recall("Where is the key?").hits
+    assert counting.texts

@@ -26,7 +26,7 @@ MEMBERS = {
     "episodes", "export", "extractor", "forget", "import_", "list_episodes", "list_statements", "merge", "model",
     "namespace", "namespaces", "open_namespace", "path", "readonly", "recall", "reembed", "remember", "remember_many",
     "retry", "share_file", "stats", "suggest_merges", "timeline", "unread", "update", "view",
-    "watch_indexing",
+    "warm_up", "watch_indexing",
 }  # fmt: skip
 
 

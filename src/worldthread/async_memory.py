@@ -175,6 +175,7 @@ class AsyncMemory:
     import_ = _on_thread(Memory.import_)
     share_file = _on_thread(Memory.share_file)
     watch_indexing = _on_thread(Memory.watch_indexing)
+    warm_up = _on_thread(Memory.warm_up)
     checkpoint = _on_thread(Memory.checkpoint)
     close = _on_thread(Memory.close)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Final, Self
 
 from worldthread.arguments import (
     require_count,
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
     from worldthread.models import Embedder
     from worldthread.models.chat import ChatModel
     from worldthread.retrieve.rerank import Reranker
+
+_FOR_QUESTIONS: Final = tuple(
+    f"worldthread.{name}" for name in ("answer", "retrieve.rerank", "retrieve.search", "retrieve.thread")
+)
 
 
 class Memory:
@@ -955,6 +960,16 @@ class Memory:
                 exception that it raises ends the question; the vectors so far are kept. ``None`` ends the watch.
         """
         self._index.progress = progress
+
+    def warm_up(self) -> None:
+        """Load what the first question needs: the code, the saved index, and the embedder if it came with worldthread.
+
+        A server calls this after it started, so that nobody waits for it. It computes no vectors of what is remembered
+        and sends nothing to any server. Calling it again does nothing.
+        """
+        for module in _FOR_QUESTIONS:
+            importlib.import_module(module)
+        self._index.warm_up()
 
     # -- closing ----------------------------------------------------------------------------------------------------
 

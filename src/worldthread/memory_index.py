@@ -179,6 +179,17 @@ class MemoryIndex:
     def _episodes(self, ids: Sequence[str]) -> list[Episode]:
         return [self._store.episode(id_) for id_ in ids]
 
+    def warm_up(self) -> None:
+        """Load the saved index and the embedder; see :meth:`worldthread.Memory.warm_up`."""
+        from worldthread.models import EMBEDDERS
+
+        with self._store.read_lock() as graph:
+            self._loaded(graph)
+        kind = type(self.embedder.inner)
+        # any other embedder may ask a server for it, and cost money
+        if f"{kind.__module__}:{kind.__qualname__}" in EMBEDDERS.values():
+            self.embedder.embed_queries(["ready?"])
+
     def checkpoint(self) -> None:
         """Save the index if it is in use, holds something, and the memory has a file."""
         if self._index is not None and self._store.keeps_indexes and self._store.graph.episode_numbers:

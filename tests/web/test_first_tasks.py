@@ -114,7 +114,7 @@ def test_to_correct_a_fact(newcomer: Newcomer) -> None:
     newcomer.press("Enter")
     newcomer.sees(".statements:has-text('Anna lives in Arles')")
     newcomer.page.click("#undo")  # so that the other tasks find what they look for
-    newcomer.sees("#done:has-text('Taken back')")
+    newcomer.sees("#done:has-text('Undone')")
 
 
 def test_to_forget_somebody_and_to_take_that_back(newcomer: Newcomer) -> None:
@@ -124,7 +124,7 @@ def test_to_forget_somebody_and_to_take_that_back(newcomer: Newcomer) -> None:
     newcomer.click("#editor-do")
     newcomer.sees("#done:has-text('Forgot')")
     newcomer.click("#undo")
-    newcomer.sees("#done:has-text('Taken back')")
+    newcomer.sees("#done:has-text('Undone')")
 
 
 def test_to_watch_an_agent_play(newcomer: Newcomer) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from worldthread import Episode, Extraction, Fact, Memory
+from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.models import FakeChat
 
 pytestmark = pytest.mark.web
@@ -212,3 +214,31 @@ def test_texts_are_read_in_their_order_with_what_was_taken_from_them(home: Any) 
     assert [one["text"] for one in last["ended"]] == ["Anna has dog Rex"]
     assert home.get("/api/memories/file/texts?offset=2").json()["texts"] == [last]
     assert home.get("/api/memories/file/texts?limit=51").status_code == 400
+
+
+def test_names_are_counted_alike_all_at_once_and_as_they_come(tmp_path: Path) -> None:
+    from worldthread.web.names import STRONGEST, NameIndex
+
+    numbers = random.Random(0)
+    with Memory(tmp_path / "names.worldthread", model="none", embedder="fake") as memory:
+        followed = NameIndex()
+        for at in range(60):
+            said: list[Fact | Thesis] = [
+                Fact(f"n{numbers.randrange(40)}", "meets", f"n{numbers.randrange(40)}")
+                for _ in range(numbers.randrange(3))
+            ]
+            said.append(Thesis(f"It is {at}.", tuple(f"n{numbers.randrange(40)}" for _ in range(numbers.randrange(3)))))
+            episode = memory.record.add(Episode(f"text {at}", float(at), extraction=Extraction("given/1", tuple(said))))
+            if at % 7 == 0:
+                memory.record.forget(episode.id)
+            with memory.record.read_lock() as graph:
+                followed.update(graph)
+        with memory.record.read_lock() as graph:
+            at_once = NameIndex()
+            at_once.update(graph)
+            one_by_one = Counter(name for number in graph.statement_numbers for name in graph.names_of(number))
+            assert graph.name_counts() == dict(one_by_one)
+    strongest = sorted(one_by_one, key=lambda name: (-one_by_one[name], name))[:STRONGEST]
+    for index in (followed, at_once):
+        assert {name: index.weight(name) for name in one_by_one} == dict(one_by_one)
+        assert index.strongest == strongest

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 from pathlib import Path
@@ -23,6 +27,11 @@ from worldthread.play.trajectory import TrajectoryWriter
 from worldthread.web.edits import SAMPLE
 
 pytestmark = [pytest.mark.web, pytest.mark.browser, pytest.mark.usefixtures("built_pages")]
+
+_spec = importlib.util.spec_from_file_location("chat_server", Path(__file__).parents[1] / "models" / "chat_server.py")
+chat_server = sys.modules.setdefault("chat_server", importlib.util.module_from_spec(_spec))
+if not hasattr(chat_server, "ChatServer"):
+    _spec.loader.exec_module(chat_server)
 
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 ASKED = "Where did Anna live in 2017?"
@@ -131,7 +140,7 @@ def test_what_is_known_about_a_name_is_told_with_sources_and_reasons(open_page: 
     past = page.locator(".past > li", has_text="has dog")
     past.locator("summary").click()
     page.wait_for_selector(".past li:has-text('he ran away')")
-    past.locator("button:has-text('by this text')").click()
+    past.locator("button:has-text('show the text')").click()
     page.wait_for_selector(".past blockquote:has-text('Rex ran away.')")
     page.locator(".past .sources .source").first.click()
     page.wait_for_selector(".sources + blockquote:has-text('a call')")
@@ -459,6 +468,7 @@ def test_depth_and_selection_light_the_neighbourhood(open_page: Any, family: str
     until(lambda: int(page.get_attribute("body", "data-lit")) > near)
     assert "depth=2" in page.url
     laid_out(page)
+    until(lambda: page.get_attribute("body", "data-fitted") == page.get_attribute("body", "data-lit"))
     assert page.get_attribute("body", "data-overprinted") == "0"
 
 
@@ -469,7 +479,7 @@ def test_a_question_about_the_past_is_answered_from_then(open_page: Any, homes_d
     page.keyboard.type(ASKED)
     page.keyboard.press("Enter")
     page.wait_for_selector("#answer:has-text('Rome')")
-    assert "as of the end of “2017”" in page.text_content(".kicker")
+    assert "as of the end of 2017" in page.text_content(".kicker")
     assert page.locator(".evidence .over", has_text="Anna lives in Rome").count() == 1
     assert int(page.get_attribute("body", "data-lit")) >= 3  # the statement and both its names
     first = page.locator(".found > li").first
@@ -511,7 +521,7 @@ def test_everything_has_an_address_and_back_leads_there(open_page: Any, homes_da
     page.goto(f"{homes_dated}#name=anna")  # pasted into the open tab
     page.wait_for_selector("#panel h2:has-text('Anna')")
     page.locator(".statements summary").first.click()
-    page.click("a:has-text('link to this')")
+    page.click("a:has-text('Open on its own')")
     page.wait_for_selector("#panel h2:has-text('Anna lives in Lyon')")
     statement = page.url
     page.fill("#search", ASKED)
@@ -642,14 +652,14 @@ def test_a_memory_is_changed_by_hand_and_changes_are_taken_back(open_page: Any, 
     page.fill("#right-object", "Lyon")
     page.fill("#right-subject", "")
     page.click("#editor-do")
-    page.wait_for_selector("#editor [role=alert]:has-text('say who or what')")
+    page.wait_for_selector("#editor [role=alert]:has-text('fill in the subject')")
     page.fill("#right-subject", "Anna")
     page.fill("#why", "a slip of the pen")
     page.click("#editor-do")
     page.wait_for_selector(".statements:has-text('Anna lives in Lyon')")
     assert "Rome" not in page.locator(".statements").first.text_content()
     page.click("#undo")
-    page.wait_for_selector("#done:has-text('Taken back')")
+    page.wait_for_selector("#done:has-text('Undone')")
     page.goto(f"{empty}#name=jonas")
     page.wait_for_selector("#panel h2:has-text('Jonas')")
     page.click("button:has-text('Merge with …')")
@@ -657,7 +667,7 @@ def test_a_memory_is_changed_by_hand_and_changes_are_taken_back(open_page: Any, 
     page.click("#editor-do")
     page.wait_for_selector("#panel h2:has-text('Anna')")
     page.click("#undo")
-    page.wait_for_selector("#done:has-text('Taken back')")
+    page.wait_for_selector("#done:has-text('Undone')")
     page.goto(f"{empty}#name=anna")
     page.wait_for_selector(".statements:has-text('Anna lives in Rome')")
     page.click("#panel > .buttons button:has-text('Forget …')")
@@ -678,6 +688,23 @@ def test_a_server_for_reading_only_offers_no_changes(
         page.wait_for_selector("#panel h2:has-text('Anna')")
         assert page.locator("#remember").is_hidden()
         assert page.locator("button:has-text('Forget …')").count() == 0
+
+
+def test_a_memory_that_cannot_be_opened_says_why_and_what_to_do(
+    open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "notes.worldthread"
+    file.write_text("not a memory")
+    with served(file, tmp_path / "runs") as url:
+        open_page.complaints_allowed.append("Failed to load resource")
+        page = open_page(url)
+        page.wait_for_selector("#panel h2:has-text('This memory cannot be shown')")
+        assert "notes.worldthread" in page.text_content("#notice")
+        shutil.copy(home_memory, file)
+        page.click("#panel .again")
+        page.wait_for_selector("#panel h2:has-text('This memory') >> nth=0")
+        page.wait_for_selector("#panel .chips a:has-text('Anna')")
+        assert page.locator("#notice").is_hidden()
 
 
 def test_hostile_names_are_text_in_answers_timelines_and_dialogs(
@@ -707,8 +734,14 @@ def test_hostile_names_are_text_in_answers_timelines_and_dialogs(
         page.click("#panel > .buttons button:has-text('Merge with …')")
         page.fill("#merge-into", names[2])
         page.click("#editor-do")
-        page.wait_for_selector("#done:has-text('are one')")
+        page.wait_for_selector("#done:has-text('Merged')")
         assert not is_hacked(page)
+
+
+def listed_runs(url: str) -> list[dict[str, Any]]:
+    """The runs that a server lists."""
+    with urllib.request.urlopen(f"{url}api/runs") as answer:
+        return list(json.load(answer)["runs"])
 
 
 @pytest.fixture
@@ -723,10 +756,24 @@ def axe() -> str:
 def test_axe_finds_nothing_serious(
     open_page: Any, family: str, homes: tuple[str, Path], axe: str, width: int, scheme: str
 ) -> None:
-    for path in ("", "#name=anna&ended=1", f"#q={ASKED.replace(' ', '+')}", "runs", "runs#find=tiny", "play"):
+    first, second = (run["id"] for run in listed_runs(homes[0])[:2])
+    views = {
+        "": "#panel h2",
+        "#name=anna&ended=1": "#chosen",
+        f"#q={ASKED.replace(' ', '+')}": "#answer",
+        "#name=nobody": "#panel .error",
+        "runs": ".list",
+        "runs#find=tiny": ".list",
+        "runs#group=player": ".list",
+        f"runs#run={first}&step=1": ".run[data-step='1'] .action",
+        f"runs#compare={first},{second}": ".compared .run >> nth=1",
+        "runs#read=file": ".reading[data-step='0']",
+        "play": "#watch",
+    }
+    open_page.complaints_allowed.append("404 (Not Found)")  # of the name that nobody knows
+    for path, shown in views.items():
         page = open_page(f"{family if 'runs' not in path else homes[0]}{path}", width=width, scheme=scheme)
-        if path.startswith("#"):
-            page.wait_for_selector("#chosen")
+        page.wait_for_selector(shown)
         page.evaluate(axe)
         found = page.evaluate("async () => (await axe.run(document)).violations")
         serious = [
@@ -756,6 +803,133 @@ def test_the_keyboard_alone_asks_opens_and_closes(open_page: Any, family: str) -
     assert page.locator("#editor").is_hidden()
     page.keyboard.press("Escape")
     page.wait_for_selector("#panel h2:has-text('This memory')")
+
+
+@pytest.mark.firefox
+def test_the_keyboard_alone_watches_a_play_and_steps_through_its_run(open_page: Any, homes: tuple[str, Path]) -> None:
+    def tab_to(selector: str) -> None:
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
+                return
+        raise AssertionError(f"no Tab leads to {selector}")
+
+    page = open_page(f"{homes[0]}play")
+    tab_to("#game")
+    page.keyboard.type("tiny")
+    assert page.input_value("#game") == "tiny"
+    tab_to("#watch")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#outcome", timeout=120_000)
+    tab_to("#outcome a")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".run[data-step='0'] .action")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".run[data-step='1'] .action")
+    page.keyboard.press("End")
+    until(lambda: int(page.get_attribute(".run", "data-step")) > 1)
+    tab_to(".held summary")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".held li")
+    tab_to("nav a[href='/runs']")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".list a")
+    tab_to("th button.sort")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("th[aria-sort]")
+    for _ in range(2):
+        tab_to("input[data-run]:not(:checked)")
+        page.keyboard.press("Space")
+    tab_to("#compare")  # follows the table from the end of the page
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".compared .run >> nth=1")
+
+
+def test_a_model_is_asked_in_the_page_only_when_a_person_wants_it(
+    open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    answer = {"reasoning": "A letter says so.", "answer": "In Paris, says the model", "sources": [1], "look_up": []}
+    with chat_server.ChatServer(default=chat_server.Reply(json.dumps(answer))) as model:
+        environment = {"WORLDTHREAD_MODEL": "some-model", "OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "none"}
+        with served(home_memory, tmp_path / "runs", **environment) as url:
+            page = open_page(f"{url}#q=Where+does+Anna+live%3F")
+            page.wait_for_selector("#answer:has-text('Paris')")
+            assert model.requests == []
+            page.click("#ask-model:has-text('Ask some-model too')")
+            page.wait_for_selector("#model-answer:has-text('In Paris, says the model')")
+            assert "Where does Anna live?" in json.dumps(model.requests[0])
+            page.click(".by-model summary")
+            page.wait_for_selector(".by-model .told:has-text('A letter says so.')")
+            assert page.text_content("#answer") == "Paris"
+
+
+def test_hostile_runs_are_text_in_the_table_and_side_by_side(open_page: Any, hostile: str) -> None:
+    page = open_page(f"{hostile}runs")
+    for group in ("game", "player", "model", "end"):
+        page.select_option("#group", group)
+        page.wait_for_selector("tr.summary")
+        assert not is_hacked(page)
+    assert HOSTILE[1] in page.text_content(".list")
+    (run,) = listed_runs(hostile)
+    page.goto(f"{hostile}runs#compare={run['id']},{run['id']}")
+    page.wait_for_selector(".compared .run[data-step] >> nth=1")
+    page.wait_for_selector(".compared .map .room >> nth=20")
+    page.locator(".held summary").first.click()
+    page.wait_for_selector(".held li")
+    page.locator(".step details summary").first.click()
+    assert not is_hacked(page)
+    page.goto(f"{hostile}#memory=run-{run['id']}")
+    page.wait_for_selector("#panel .chips a")
+    page.fill("#search", "img")
+    page.wait_for_selector("#found-0")
+    page.locator("#found li").first.click()
+    page.wait_for_selector("#chosen:has-text('img')")
+    assert not is_hacked(page)
+
+
+def test_a_file_that_is_dropped_is_remembered(open_page: Any, empty: str) -> None:
+    page = open_page(empty)
+    page.wait_for_selector("#sample")
+    page.evaluate(
+        """() => {
+            const files = new DataTransfer();
+            files.items.add(new File(["Mira lives in Turin."], "note.txt", {type: "text/plain"}));
+            document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
+        }"""
+    )
+    page.wait_for_selector("#done:has-text('Remembered 1 text')", timeout=120_000)
+    page.goto(f"{empty}#name=mira")
+    page.wait_for_selector(".statements:has-text('Mira lives in Turin')")
+
+
+def test_a_text_has_an_author_who_says_i(open_page: Any, empty: str) -> None:
+    page = open_page(empty)
+    page.click("#remember")
+    page.fill("#new-text", "I live in Ghent.")
+    page.fill("#new-user", "Wim")
+    page.click("#editor-do")
+    page.wait_for_selector("#done:has-text('Remembered 1 text')", timeout=120_000)
+    page.goto(f"{empty}#name=wim")
+    page.wait_for_selector(".statements:has-text('Ghent')")
+
+
+@pytest.mark.parametrize(("end", "code"), [(signal.SIGINT, {0, 130}), (signal.SIGTERM, {0, -15})])
+def test_a_signal_ends_the_server_and_its_plays_without_a_traceback(
+    tmp_path: Path, end: signal.Signals, code: set[int]
+) -> None:
+    command = [sys.executable, "-m", "worldthread", "web", "--port", "0"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    told = process.stderr.readline()
+    url = re.search(r"http://\S+", told)[0]
+    wanted = {"game": "tiny", "agent": "human", "module": "", "seed": 1, "steps": None, "settings": {}}
+    body = json.dumps({**wanted, "fake_model": False, "budget_dollars": None}).encode()
+    request = urllib.request.Request(f"{url}api/plays", body, {"content-type": "application/json"}, method="POST")
+    with urllib.request.urlopen(request) as answer:
+        assert json.load(answer)["game"] == "tiny-v1"
+    process.send_signal(end)
+    _, more = process.communicate(timeout=600)
+    assert process.returncode in code
+    assert "Traceback" not in more
 
 
 def test_the_search_for_runs_has_an_address(open_page: Any, homes: tuple[str, Path]) -> None:
@@ -944,7 +1118,7 @@ def test_a_line_that_went_silent_is_noticed_and_joined_again(
         page.click("#watch")
         until(lambda: int(page.get_attribute(".watch", "data-moves") or 0) > 1)
         page.click("#hold")
-        page.wait_for_selector("#hold:has-text('Go on')")
+        page.wait_for_selector("#hold:has-text('Resume')")
         moves = page.locator(".moves li").count()
         url.process.send_signal(signal.SIGSTOP)
         page.clock.fast_forward(40_000)
@@ -961,7 +1135,7 @@ def test_a_line_that_went_silent_is_noticed_and_joined_again(
         assert page.locator(".moves li").count() == moves, "no move is shown twice"
         page.click("#hold")
         until(lambda: page.locator(".moves li").count() > moves)
-        page.select_option("#speed", "as it comes")
+        page.select_option("#speed", "full speed")
         page.wait_for_selector(".watch[data-over=yes]", timeout=120_000)
         turns = page.locator(".moves .number").all_text_contents()
         assert turns == [str(turn) for turn in range(len(turns), 0, -1)]

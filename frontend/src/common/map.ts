@@ -30,8 +30,17 @@ const ARROWS: Record<string, string> = {
   up: "⇡",
   down: "⇣",
 };
-const LETTERS = 20; // that fit into a room
+const NAME_LETTERS = 20; // of a name that fit into a room
+const THING_LETTERS = 26;
+const LEAST_WIDTH = 560; // of the picture, so that one room does not fill it
+const LEAST_HEIGHT = 190;
 const THINGS = 2; // listed in a room
+
+/** A few rooms are drawn in the middle, no larger than many are. */
+function boxAround({ width, height }: MapDrawing): string {
+  const box = [Math.max(width, LEAST_WIDTH), Math.max(height, LEAST_HEIGHT)] as const;
+  return `${(width - box[0]) / 2} ${(height - box[1]) / 2} ${box[0]} ${box[1]}`;
+}
 
 /** The map; `pick` is told of the room that is clicked, or entered by the keyboard. */
 export function mapPicture(drawing: MapDrawing, pick?: (room: string) => void): SVGSVGElement {
@@ -39,9 +48,9 @@ export function mapPicture(drawing: MapDrawing, pick?: (room: string) => void): 
   const here = drawing.rooms.find((room) => room.here)?.name;
   const svg = s("svg", {
     class: "map",
-    viewBox: `0 0 ${Math.max(drawing.width, 320)} ${Math.max(drawing.height, 160)}`,
+    viewBox: boxAround(drawing),
     role: pick ? "group" : "img",
-    "aria-label": `map of ${drawing.rooms.length} rooms, ${drawing.exits.length} ways not taken yet${here ? `, the player is in ${here}` : ""}`,
+    "aria-label": `map of ${drawing.rooms.length} rooms, ${drawing.exits.length} unexplored exits${here ? `, the player is in ${here}` : ""}`,
   });
   for (const way of drawing.ways) {
     svg.append(
@@ -73,13 +82,13 @@ export function mapPicture(drawing: MapDrawing, pick?: (room: string) => void): 
         : { class: room.here ? "room here" : "room" },
       s("title", {}, [room.name, ...room.things].join("\n")),
       s("rect", { x: room.x, y: room.y, width, height, rx: 10 }),
-      s("text", { class: "name", x: middle, y: room.y + 22, "text-anchor": "middle" }, cut(room.name)),
+      s("text", { class: "name", x: middle, y: room.y + 22, "text-anchor": "middle" }, cut(room.name, NAME_LETTERS)),
     );
     const more = room.things.length - THINGS;
     const shown = more > 0 ? [...room.things.slice(0, THINGS - 1), `and ${more + 1} more`] : room.things;
     shown.forEach((thing, number) =>
       group.append(
-        s("text", { class: "thing", x: middle, y: room.y + 39 + 15 * number, "text-anchor": "middle" }, cut(thing)),
+        s("text", { class: "thing", x: middle, y: room.y + 39 + 15 * number, "text-anchor": "middle" }, cut(thing, THING_LETTERS)),
       ),
     );
     svg.append(group);
@@ -90,11 +99,12 @@ export function mapPicture(drawing: MapDrawing, pick?: (room: string) => void): 
         "text",
         { class: "exit", x: exit.x, y: exit.y, "text-anchor": "middle" },
         ARROWS[exit.direction] ?? exit.direction,
-        s("title", {}, `${exit.direction}: not taken yet`),
+        s("title", {}, `${exit.direction}: not explored yet`),
       ),
     );
   }
   return svg;
 }
 
-const cut = (text: string): string => (text.length <= LETTERS ? text : `${text.slice(0, LETTERS - 1).trimEnd()}…`);
+const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;

@@ -1,5 +1,6 @@
 // A step of a play, as its trajectory has it, in words.
 import { type Child, count, h } from "./dom";
+import { shownReason, shownStatement } from "./words";
 
 export interface Step {
   turn: number;
@@ -62,7 +63,7 @@ export function stepParts(step: Step, maxScore: number | null): Child[] {
       ? h(
           "details",
           { class: "recalled" },
-          h("summary", {}, `${count(step.recalled.length, "memory", "memories")} recalled for it`),
+          h("summary", {}, `Recalled (${step.recalled.length})`),
           h(
             "ul",
             {},
@@ -70,8 +71,8 @@ export function stepParts(step: Step, maxScore: number | null): Child[] {
               h(
                 "li",
                 {},
-                h("p", { class: "told", dir: "auto" }, text),
-                path.length ? h("p", { class: "muted" }, `found by: ${path.join(" › ")}`) : null,
+                h("p", { class: "told", dir: "auto" }, shownStatement(text)),
+                path.length ? h("p", { class: "muted" }, `path: ${path.join(" › ")}`) : null,
               ),
             ),
           ),
@@ -82,7 +83,7 @@ export function stepParts(step: Step, maxScore: number | null): Child[] {
       ? h(
           "details",
           {},
-          h("summary", {}, count(step.valid_actions.length, "valid action")),
+          h("summary", {}, `Valid actions (${step.valid_actions.length})`),
           h("ul", { class: "chips" }, ...step.valid_actions.map((action) => h("li", { class: "badge" }, action))),
         )
       : null,
@@ -100,7 +101,7 @@ export function changes(title: string, kind: "learned" | "ended", statements: [s
       "ul",
       {},
       ...statements.map(([text, why]) =>
-        h("li", {}, h("span", {}, text), why ? h("span", { class: "muted" }, ` (${why})`) : null),
+        h("li", {}, h("span", {}, shownStatement(text)), why ? h("span", { class: "muted" }, ` (${shownReason(why)})`) : null),
       ),
     ),
   );

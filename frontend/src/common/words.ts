@@ -24,6 +24,18 @@ export const shownPlayer = (agent = "", module: string | null = ""): string =>
 /** The model; the fake one is marked, since it answers at random. */
 export const shownModel = (model = ""): string => (model === FAKE ? "fake model: answers at random" : model);
 
+/** A statement that was written as "subject, relation, object", as a sentence; any other text as it is. */
+export function shownStatement(text: string): string {
+  const parts = text.split(", ");
+  return parts.length === 3 ? parts.join(" ") : text;
+}
+
+const REPLACED = "replaced by: ";
+
+/** Why something ended; a statement that replaced it is written as a sentence. */
+export const shownReason = (reason: string): string =>
+  reason.startsWith(REPLACED) ? REPLACED + shownStatement(reason.slice(REPLACED.length)) : reason;
+
 /** Seconds since 1970 as a local time. */
 export function shownDate(seconds: number): string {
   const moment = new Date(seconds * 1000);

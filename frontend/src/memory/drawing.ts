@@ -327,6 +327,8 @@ export class Drawing {
 
   /** Brings what is in the light into the picture, or all of it. */
   async fit(): Promise<void> {
+    const { dataset } = document.body;
+    delete dataset["fitted"];
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))); // it may be new
     const camera = this.sigma.getCamera();
     const duration = isCalm() ? 0 : 300;
@@ -336,6 +338,7 @@ export class Drawing {
     });
     if (!places.length) {
       await camera.animate(WHOLE.cameraState, { duration });
+      dataset["fitted"] = "0";
       return;
     }
     const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)];
@@ -346,6 +349,7 @@ export class Drawing {
     const ratio = Math.max((right - left) / room(width, 120), (bottom - top) / room(height, 80), 0.25);
     const middle = this.sigma.viewportToFramedGraph({ x: (left + right) / 2, y: (top + bottom) / 2 }, WHOLE);
     await camera.animate({ x: middle.x, y: middle.y, ratio: Math.min(ratio, 1), angle: 0 }, { duration });
+    dataset["fitted"] = String(this.lit?.size ?? 0);
   }
 
   zoom(factor: number): void {

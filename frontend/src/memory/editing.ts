@@ -95,7 +95,7 @@ export class Editing {
     this.opener.hidden = !this.editable;
     place.hidden = !isEmpty;
     if (!isEmpty) return;
-    fill(at("panel", HTMLElement), h("h2", {}, "Nothing is remembered yet"), h("p", { class: "muted" }, "A memory keeps what texts say: who and what there is, what holds, since when, and what has ended."));
+    fill(at("panel", HTMLElement), h("h2", {}, "Nothing is remembered yet"), h("p", { class: "muted" }, "A memory keeps what texts say: who and what there is, what is true, since when, and what has ended and why."));
     const file = h("input", { type: "file", id: "first-file", accept: ".txt,.text,.md,.markdown,.json,.jsonl" });
     file.addEventListener("change", () => {
       if (file.files?.[0]) void this.rememberFile(file.files[0]);
@@ -106,7 +106,7 @@ export class Editing {
             "section",
             { class: "card" },
             h("h2", { class: "small" }, "See an example"),
-            h("p", {}, "Letters of an invented family over ten years, read by rule in a second."),
+            h("p", {}, "Forty letters of an invented family over ten years, read by rule, without a model."),
             h("button", { type: "button", class: "primary", id: "sample", click: () => void this.rememberSample() }, "Remember the sample"),
           ),
           h(
@@ -119,7 +119,7 @@ export class Editing {
             h("button", { type: "button", click: () => this.askText() }, "Type a text"),
           ),
         ]
-      : [h("p", { class: "hint" }, "Nothing is remembered here yet, and this server only shows it. Add a text with `worldthread remember FILE`.")];
+      : [h("p", { class: "hint" }, "Nothing is remembered here yet, and this server is read-only. Add a text with `worldthread remember FILE`.")];
     fill(
       place,
       ...cards,
@@ -127,7 +127,7 @@ export class Editing {
         "section",
         { class: "card" },
         h("h2", { class: "small" }, "Watch a game"),
-        h("p", {}, "An agent explores a house and remembers it: a map grows before your eyes."),
+        h("p", {}, "An agent explores a house, and the map in its memory grows while you watch."),
         h("a", { class: "button", href: "/play" }, "Choose a game"),
       ),
     );
@@ -158,17 +158,17 @@ export class Editing {
       this.dialog.close();
       void this.rememberFile(chosen);
     });
-    const user = h("input", { id: "new-user", type: "text", placeholder: "nobody in particular", autocomplete: "off" });
+    const user = h("input", { id: "new-user", type: "text", placeholder: "not known", autocomplete: "off" });
     this.ask("Remember a text", "Remember", [
-      h("label", { for: "new-text" }, "What happened, or what is so"),
+      h("label", { for: "new-text" }, "Text"),
       text,
-      h("label", { for: "new-at" }, "When it was so"),
+      h("label", { for: "new-at" }, "When it was true"),
       date,
-      h("label", { for: "new-source" }, "Where it comes from"),
+      h("label", { for: "new-source" }, "Source"),
       source,
-      h("label", { for: "new-user" }, "Whose text it is, who says “I” in it"),
+      h("label", { for: "new-user" }, "Author, who is meant by “I”"),
       user,
-      h("label", { for: "new-file" }, "Or a file"),
+      h("label", { for: "new-file" }, "Or choose a file"),
       file,
     ], async () => {
       const body = { text: text.value, at: date.value.trim(), source: source.value.trim(), user: user.value.trim() };
@@ -196,15 +196,15 @@ export class Editing {
       h("p", { class: "struck" }, statement.text),
       h("label", { class: "choice" }, never, " This was never true"),
       h("label", { class: "choice" }, ended, " This was true, and is no longer"),
-      h("fieldset", {}, h("legend", {}, "What is true instead (leave the last field empty if nothing is)"),
-        h("label", { for: "right-subject" }, "who or what"), subject,
-        h("label", { for: "right-relation" }, "relation"), relation,
-        h("label", { for: "right-object" }, "to whom or what"), object),
+      h("fieldset", {}, h("legend", {}, "What is true instead (leave the last field empty if nothing)"),
+        h("label", { for: "right-subject" }, "Subject"), subject,
+        h("label", { for: "right-relation" }, "Relation"), relation,
+        h("label", { for: "right-object" }, "Object"), object),
       h("label", { for: "why" }, "Why"),
       reason,
     ], async () => {
       const parts = [subject.value.trim(), relation.value.trim(), object.value.trim()];
-      if (parts[2] && !parts.every(Boolean)) throw new Error("say who or what, and in which relation");
+      if (parts[2] && !parts.every(Boolean)) throw new Error("fill in the subject and the relation too");
       const body = {
         statement: statement.id,
         replacement: parts.every(Boolean) ? parts : null,
@@ -212,7 +212,7 @@ export class Editing {
         has_changed: ended.checked,
       };
       const result = await post<{ undo: string }>(this.at("/correct"), body);
-      this.finish(ended.checked ? "It has ended" : "Corrected", result.undo, parts[2] ? { kind: "name", id: (parts[0] ?? "").toLowerCase() } : null);
+      this.finish(ended.checked ? "The statement has ended" : "Corrected", result.undo, parts[2] ? { kind: "name", id: (parts[0] ?? "").toLowerCase() } : null);
     });
   }
 
@@ -220,15 +220,15 @@ export class Editing {
     const into = h("input", { type: "text", id: "merge-into", required: true, autocomplete: "off" });
     const reason = h("input", { type: "text", id: "why", autocomplete: "off" });
     this.ask(`Merge ${label} with another name`, "Merge", [
-      h("p", {}, "Both mean the same: what is known about both becomes known about one. Texts stay as they were written."),
-      h("label", { for: "merge-into" }, `The name that is shown instead of “${label}”`),
+      h("p", {}, "Both names mean the same: what is known about either is then known about one. The texts stay as they were written."),
+      h("label", { for: "merge-into" }, `Name to show instead of “${label}”`),
       into,
       h("label", { for: "why" }, "Why"),
       reason,
     ], async () => {
       const body = { name, into: into.value.trim(), reason: reason.value.trim() };
       const result = await post<{ undo: string }>(this.at("/merge"), body);
-      this.finish(`${label} and ${body.into} are one`, result.undo, { kind: "name", id: body.into.toLowerCase() });
+      this.finish(`Merged ${label} with ${body.into}`, result.undo, { kind: "name", id: body.into.toLowerCase() });
     });
   }
 
@@ -240,9 +240,9 @@ export class Editing {
         h("p", {}, `${count(told.episodes, "text")} would go, with all that only ${told.episodes === 1 ? "it says" : "they say"}, as if ${told.episodes === 1 ? "it" : "they"} had never been remembered.`),
         h("h3", {}, "Texts"),
         h("ul", { class: "plain lost" }, ...told.texts.map((one) => h("li", {}, h("span", { class: "when" }, `${namedTime(one.at)} `), one.text)), more(told.texts.length, told.episodes)),
-        told.gone_count ? h("h3", {}, `Statements that go (${told.gone_count})`) : null,
+        told.gone_count ? h("h3", {}, `Statements that would go (${told.gone_count})`) : null,
         h("ul", { class: "plain struck" }, ...told.gone.map((one) => h("li", {}, one)), more(told.gone.length, told.gone_count)),
-        told.back_count ? h("h3", {}, `Statements that hold again (${told.back_count})`) : null,
+        told.back_count ? h("h3", {}, `Statements that would hold again (${told.back_count})`) : null,
         h("ul", { class: "plain" }, ...told.back.map((one) => h("li", {}, one)), more(told.back.length, told.back_count)),
       ], async () => {
         const result = await post<{ forgotten: number; undo: string }>(this.at("/forget"), { ids: told.ids });
@@ -318,9 +318,9 @@ export class Editing {
   }
 
   private async takeBack(key: string): Promise<void> {
-    await this.work("Taking it back …", async () => {
+    await this.work("Undoing …", async () => {
       await post(this.at("/undo"), { key });
-      this.finish("Taken back", null, null);
+      this.finish("Undone", null, null);
     });
   }
 }

@@ -241,6 +241,7 @@ async function open(): Promise<void> {
     store.clear();
     drawing?.clear();
     drawnFor = "";
+    panel.closed(() => void apply());
     throw error;
   }
 }

@@ -2,6 +2,7 @@
 import { type Child, count, fill, h, s } from "../common/dom";
 import { namedTime, shownInterval, shownTime } from "../common/times";
 import { relationNumber } from "../common/theme";
+import { shownReason } from "../common/words";
 import { type Choice, MOST_DEPTH } from "./address";
 import {
   type Answer,
@@ -66,9 +67,9 @@ export class Panel {
     const figures: [string, number | undefined][] = [
       ["names", summary.names],
       ["statements", counts["statements"] ?? (counts["facts"] ?? 0) + (counts["theses"] ?? 0)],
-      ["hold now", counts["current_facts"] === undefined ? undefined : current],
+      ["true now", counts["current_facts"] === undefined ? undefined : current],
       ["ended", counts["ended"]],
-      ["texts remembered", counts["episodes"]],
+      ["texts", counts["episodes"]],
     ];
     const { first, last } = summary;
     fill(
@@ -90,11 +91,11 @@ export class Panel {
         : h(
             "p",
             { class: "hint" },
-            `With more than ${summary.most_drawn.toLocaleString("en")} names it is not drawn whole: you see one name with what is around it. Search for a name, or begin with one of these.`,
+            `This memory has more than ${summary.most_drawn.toLocaleString("en")} names, so the graph shows one name and its neighbourhood. Find a name above, or start with one of these.`,
           ),
       ...(summary.latest.length
         ? [
-            h("h3", {}, "It learned last"),
+            h("h3", {}, "Learned most recently"),
             h(
               "ul",
               { class: "latest" },
@@ -109,13 +110,13 @@ export class Panel {
             ),
           ]
         : []),
-      h("h3", {}, "Most is known about"),
+      h("h3", {}, "Best-known names"),
       h("ul", { class: "chips" }, ...summary.strongest.map(({ name, weight }) => h("li", {}, this.name(name, weight)))),
     );
   }
 
   waiting(title: string, more: HTMLElement): void {
-    fill(this.place, h("h2", {}, title), h("p", { class: "muted" }, "Looking …"), more);
+    fill(this.place, h("h2", {}, title), h("p", { class: "muted" }, "Looking for the answer …"), more);
   }
 
   /** What an address says is not there, and what to do about it. */
@@ -128,10 +129,28 @@ export class Panel {
       h(
         "p",
         {},
-        "It may have been forgotten, be written in another way, or be in another memory. Type a part of a name above, or ",
-        h("a", { href: "#" }, "begin with all of this memory"),
+        "It may have been forgotten, be spelled in another way, or be in another memory. Type a part of a name above, or ",
+        h("a", { href: "#" }, "show this whole memory"),
         ".",
       ),
+    );
+  }
+
+  /** A memory that cannot be opened; the reason stands above all. */
+  closed(again: () => void): void {
+    fill(
+      this.place,
+      h("h2", {}, "This memory cannot be shown"),
+      h(
+        "p",
+        {},
+        "The reason is at the top of the page. When that is mended, try again; or choose another memory, look at ",
+        h("a", { href: "/runs" }, "runs"),
+        ", or ",
+        h("a", { href: "/play" }, "watch a game"),
+        ".",
+      ),
+      h("button", { type: "button", class: "again", click: again }, "Try again"),
     );
   }
 
@@ -168,18 +187,19 @@ export class Panel {
       h(
         "p",
         { class: "muted" },
-        `${count(current.length, "statement")} ${current.length === 1 ? "holds" : "hold"}${whenWords(when)}, ${ended.length} ended` +
-          (restated ? `; ${count(restated, "sentence")} that ${restated === 1 ? "says" : "say"} the same` : ""),
+        (left > 0 ? `${entity.total.toLocaleString("en")} statements in all; of the first ${entity.statements.length}, ` : "") +
+          `${count(current.length, "statement")} ${current.length === 1 ? "holds" : "hold"}${whenWords(when)} · ${ended.length} ended` +
+          (restated ? ` · ${count(restated, "sentence")} ${restated === 1 ? "repeats" : "repeat"} them` : ""),
       ),
       h("h3", {}, when.range !== null ? "Held in this time" : when.moment === null ? "Holds now" : `Held at ${namedTime(when.moment)}`),
-      current.length ? list(current, "statements") : h("p", { class: "muted" }, "Nothing."),
+      current.length ? list(current, "statements") : h("p", { class: "muted" }, "nothing"),
       ended.length ? h("h3", {}, "Ended") : null,
       ended.length ? list(ended, "statements past") : null,
       left > 0
         ? h(
             "button",
             { click: () => this.actions.longer(entity.name) },
-            `Show more of ${entity.total.toLocaleString("en")} statements`,
+            `Show more of the ${entity.total.toLocaleString("en")} statements`,
           )
         : null,
       lines.length > 1 ? h("h3", {}, "Timeline") : null,
@@ -206,7 +226,7 @@ export class Panel {
               `More neighbours (${loaded.total - loaded.shown})`,
             )
           : null,
-        h("button", { click: () => this.actions.only(entity.name) }, "Only its neighbourhood"),
+        h("button", { click: () => this.actions.only(entity.name) }, "Show only this neighbourhood"),
       ),
       ...this.editSection({ kind: "name", name: entity.name, label: entity.label }),
     );
@@ -229,6 +249,7 @@ export class Panel {
       ...this.editSection({ kind: "statement", statement }),
     );
     this.place.scrollTop = 0;
+    this.place.querySelector<HTMLButtonElement>(".sources .source")?.click(); // what a person asks next: who says so
   }
 
   episode(episode: Episode): void {
@@ -237,15 +258,14 @@ export class Panel {
     this.place.scrollTop = 0;
   }
 
-  /** What a question is answered with, from what, and what else was recalled. */
-  /** An answer by rule; `model` is the name of the model that can be asked too, empty without one. */
+  /** An answer by rule, its evidence, and what else was recalled; `model` is the name of the model that can be asked too, empty without one. */
   answer(told: Answer, model: string, askModel: (place: HTMLElement) => void): void {
     const { answer, sources, nearest, hits } = told;
     const asOf =
-      told.as_of === null ? "" : told.named === null ? `as of ${namedTime(told.as_of)}` : `as of the end of “${told.named}”`;
+      told.as_of === null ? "" : told.named === null ? `as of ${namedTime(told.as_of)}` : `as of the end of ${told.named}`;
     fill(
       this.place,
-      h("p", { class: "kicker" }, ["question", asOf].filter(Boolean).join(", ")),
+      h("p", { class: "kicker" }, ["question", asOf].filter(Boolean).join(" · ")),
       h("h2", { id: "chosen" }, told.question),
       h(
         "section",
@@ -253,16 +273,16 @@ export class Panel {
         h("p", { id: "answer" }, answer ?? "There is not enough information to answer this."),
         told.confidence === null || answer === null
           ? null
-          : h("p", { class: "muted" }, `found by rule, ${Math.round(told.confidence * 100)}% sure`),
+          : h("p", { class: "muted" }, `found by rule · confidence ${Math.round(told.confidence * 100)} %`),
       ),
       model ? this.modelOffer(model, askModel) : null,
-      sources.length ? h("h3", {}, "Because") : null,
+      sources.length ? h("h3", {}, "Evidence") : null,
       h("ul", { class: "statements evidence" }, ...told.evidence.map((statement) => this.evidenceItem(statement))),
       h("ul", { class: "hits" }, ...sources.map((hit) => (hit.kind === "episode" ? this.hit(hit, false) : null))),
-      answer === null && nearest.length ? h("h3", {}, "Nearest to it") : null,
+      answer === null && nearest.length ? h("h3", {}, "Closest matches") : null,
       answer === null ? h("ul", { class: "hits" }, ...nearest.map((hit) => this.hit(hit, false))) : null,
-      h("h3", {}, `Recalled for it (method ${told.method})`),
-      hits.length ? null : h("p", { class: "muted" }, "Nothing about this is remembered."),
+      h("h3", {}, "Recalled ", h("span", { class: "muted" }, `by the method “${told.method}”`)),
+      hits.length ? null : h("p", { class: "muted" }, "Nothing was recalled."),
       h("ol", { class: "hits found" }, ...hits.map((hit) => this.hit(hit, true))),
     );
     this.place.scrollTop = 0;
@@ -297,9 +317,9 @@ export class Panel {
           : null,
         h("p", { class: "muted" }, `answered by ${told.model}`),
         told.reasoning
-          ? h("details", {}, h("summary", {}, "Its reasons"), h("p", { class: "told", dir: "auto" }, told.reasoning))
+          ? h("details", {}, h("summary", {}, "Its reasoning"), h("p", { class: "told", dir: "auto" }, told.reasoning))
           : null,
-        told.sources.length ? h("h3", {}, "It names") : null,
+        told.sources.length ? h("h3", {}, "Sources that it cites") : null,
         h("ul", { class: "hits" }, ...told.sources.map((hit) => this.hit(hit, false))),
       ),
     );
@@ -313,14 +333,14 @@ export class Panel {
 
   private hit(hit: Hit | EpisodeHit, scored: boolean): HTMLElement {
     const score = scored ? h("span", { class: "score muted", title: "score" }, hit.score.toFixed(2)) : null;
-    const path = scored && hit.path.length ? h("p", { class: "muted trail" }, "by way of ", hit.path.join(" › ")) : null;
+    const path = scored && hit.path.length ? h("p", { class: "muted trail" }, "path: ", hit.path.map((name) => this.actions.label(name)).join(" › ")) : null;
     if (hit.kind === "episode") {
       return h(
         "li",
         {},
         h("p", { class: "head" }, h("span", { class: "tag episode" }, "text"), score),
         h("p", { class: "text clamped" }, hit.text),
-        this.sourceButton(hit.episode, `read it (${namedTime(hit.at)})`),
+        this.sourceButton(hit.episode, `Show the text (${namedTime(hit.at)})`),
         path,
       );
     }
@@ -337,7 +357,7 @@ export class Panel {
       ),
       h("p", { class: "text" }, h("a", { href: this.actions.link({ kind: "statement", id: hit.id ?? "" }) }, hit.text)),
       version ? h("p", { class: "when" }, shownInterval(version.since, version.until)) : null,
-      over && version?.reason ? h("p", { class: "why" }, h("strong", {}, "Ended: "), version.reason) : null,
+      over && version?.reason ? h("p", { class: "why" }, h("strong", {}, "Ended: "), shownReason(version.reason)) : null,
       h("ul", { class: "chips" }, ...hit.names.map((name) => h("li", {}, this.name(name)))),
       path,
     );
@@ -363,7 +383,7 @@ export class Panel {
               h(
                 "li",
                 {},
-                h("a", { class: "chip", href: this.actions.link({ kind: "statement", id: statement.id }) }, "link to this"),
+                h("a", { class: "chip", href: this.actions.link({ kind: "statement", id: statement.id }) }, "Open on its own"),
               ),
             ),
             ...statement.versions.flatMap((version) => this.versionParts(version, false)),
@@ -400,9 +420,9 @@ export class Panel {
             "p",
             { class: "why" },
             h("strong", {}, "Ended: "),
-            version.reason,
+            shownReason(version.reason),
             " ",
-            version.ended_by ? this.sourceButton(version.ended_by, "by this text") : null,
+            version.ended_by ? this.sourceButton(version.ended_by, "show the text") : null,
           ),
       h(
         "div",
@@ -466,7 +486,7 @@ export class Panel {
         "ul",
         { class: "plain" },
         ...said.map((one) =>
-          h("li", {}, h("a", { href: this.actions.link({ kind: "statement", id: one.id }) }, one.text), one.reason ? h("span", { class: "muted" }, ` (${one.reason})`) : null),
+          h("li", {}, h("a", { href: this.actions.link({ kind: "statement", id: one.id }) }, one.text), one.reason ? h("span", { class: "muted" }, ` (${shownReason(one.reason)})`) : null),
         ),
       ),
     );

@@ -180,7 +180,7 @@ export class TimeAxis {
 
   private play(): void {
     const step = Math.max(1, Math.round(this.moments.length / STEPS));
-    this.parts.play.textContent = "Pause";
+    this.parts.play.textContent = "❚❚ Pause";
     let place = this.moment === null ? 0 : this.moments.findIndex((other) => other > (this.moment ?? 0));
     this.timer = window.setInterval(() => {
       this.moment = this.moments[place] ?? null;
@@ -193,7 +193,7 @@ export class TimeAxis {
   private stop(): void {
     clearInterval(this.timer);
     this.timer = 0;
-    this.parts.play.textContent = "Play time";
+    this.parts.play.textContent = "▶ Replay";
   }
 
   private draw(): void {

@@ -93,7 +93,7 @@ export class Waiting {
 
   private async cancel(): Promise<void> {
     this.end();
-    fill(this.element, h("p", {}, "Ending …"));
+    fill(this.element, h("p", {}, "Cancelling …"));
     if (this.cancelled !== null) {
       this.control.abort();
       this.cancelled();
@@ -104,9 +104,9 @@ export class Waiting {
 
 function workSaid({ what, done, total, seconds }: WorkTold["work"][number]): string {
   const begin =
-    what === "indexing" ? "Reading the memory for its first question" : "Reading the texts";
+    what === "indexing" ? "Preparing the memory for its first question" : "Reading the texts";
   const part = total === null ? count(done, "text") : `${done.toLocaleString("en")} of ${count(total, "text")}`;
   const left = total !== null && done > 0 ? (seconds * (total - done)) / done : null;
   const told = left === null ? "" : left < 90 ? `, about ${count(Math.ceil(left), "second")} left` : `, about ${count(Math.ceil(left / 60), "minute")} left`;
-  return `${begin}: ${part}${told}. What is done is kept.`;
+  return `${begin}: ${part}${told}. Cancel keeps what is done.`;
 }

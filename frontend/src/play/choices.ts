@@ -69,24 +69,20 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
   const module = h(
     "select",
     { id: "module" },
-    h("option", { value: "" }, "its own"),
+    h("option", { value: "" }, "the agent's default"),
     ...choices.modules.map((name) => h("option", { value: name }, name)),
   );
   const model = h(
     "select",
     { id: "model" },
     choices.model ? h("option", { value: "" }, choices.model) : null,
-    h("option", { value: "fake" }, "fake: answers at random"),
+    h("option", { value: "fake" }, "fake model (answers at random)"),
   );
   const seed = h("input", { type: "number", id: "seed", min: 0, max: 2147483647, value: 1, required: true });
   const steps = h("input", { type: "number", id: "steps", min: 1, max: 100000, placeholder: "the game's limit" });
   const dollars = h("input", { type: "number", id: "dollars", min: 0, step: 0.01, placeholder: "no limit" });
-  const withModel = [
-    h("label", { for: "model" }, "Model"),
-    model,
-    h("label", { for: "dollars" }, "Dollars at most"),
-    dollars,
-  ];
+  const withModel = [h("label", { for: "model" }, "Model"), model];
+  const withCost = [h("label", { for: "dollars" }, "Budget in dollars"), dollars];
   const withModule = [h("label", { for: "module" }, "Memory module"), module];
   const settings = new PlaySettings(() => {
     const takesModule = choices.agents.find((one) => one.name === agent.value)?.takes_module;
@@ -96,11 +92,12 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
     const chosen = choices.games.find((one) => one.name === game.value);
     fill(about, chosen?.description, chosen?.max_moves ? ` At most ${chosen.max_moves} moves.` : null);
     const kind = choices.agents.find((one) => one.name === agent.value);
-    fill(aboutAgent, kind?.about, kind?.asks_model ? " It asks a model before it acts." : " It needs no model.");
+    fill(aboutAgent, kind?.about, kind?.asks_model ? " It asks a model." : " It needs no model.");
     const isFake = Boolean(kind?.asks_model) && model.value === "fake";
     fill(aboutModel, isFake ? "The fake model answers at random: this shows how the agent works, not how well it plays." : null);
     aboutModel.hidden = !isFake;
     for (const element of withModel) element.hidden = !kind?.asks_model;
+    for (const element of withCost) element.hidden = !kind?.asks_model || isFake; // the fake model costs nothing
     for (const element of withModule) element.hidden = !kind?.takes_module;
   };
   for (const one of [game, agent, module]) {
@@ -145,10 +142,11 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
     aboutAgent,
     ...withModule,
     ...withModel,
+    ...withCost,
     aboutModel,
     h("label", { for: "seed" }, "Seed"),
     seed,
-    h("label", { for: "steps" }, "Moves at most"),
+    h("label", { for: "steps" }, "Maximum number of moves"),
     steps,
     settings.element,
     h(
@@ -195,7 +193,7 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
               ),
             ),
           )
-        : null,
+        : whatIsShown(),
     ),
     missing.length || lacking.length
       ? h(
@@ -224,6 +222,22 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
   );
   update();
 }
+
+/** What a play shows, for those who have not seen one yet. */
+const whatIsShown = (): HTMLElement =>
+  h(
+    "section",
+    {},
+    h("h2", { class: "small" }, "What you will see"),
+    h(
+      "ul",
+      { class: "bullets" },
+      h("li", {}, "the map in the agent's memory, as it grows room by room"),
+      h("li", {}, "each move, why the agent makes it, and what it costs"),
+      h("li", {}, "what each move taught the memory, and which statements it ended"),
+      h("li", {}, "how much of the memory is true, where the game can tell"),
+    ),
+  );
 
 /** A person has no settings, but the game has. */
 function onlyOfGame({ game }: Settings): Settings {

@@ -25,14 +25,14 @@ interface PictureTold {
 
 const SPEEDS: [string, number][] = [
   ["slow", 1.5],
-  ["walking", 0.5],
-  ["quick", 0.1],
-  ["as it comes", 0],
+  ["normal", 0.5],
+  ["fast", 0.1],
+  ["full speed", 0],
 ];
 const STATES: Record<string, string> = {
-  preparing: "making the world …",
-  ended: "came to its end",
-  stopped: "stopped; it can go on: worldthread play --resume",
+  preparing: "preparing the game …",
+  ended: "finished",
+  stopped: "stopped; resume it with worldthread play --resume",
   failed: "failed",
 };
 const MOVES = 200; // lines kept in the list of moves
@@ -78,7 +78,7 @@ export class Watch {
     placeholder: "What do you do?",
     maxlength: 1000,
   });
-  private readonly send = h("button", { class: "primary" }, "Do it");
+  private readonly send = h("button", { class: "primary" }, "Send");
   private readonly undo = h("button", { type: "button", id: "undo", click: () => void this.turn("undo") }, "Undo");
   private readonly finish = h(
     "button",
@@ -116,7 +116,7 @@ export class Watch {
       h(
         "div",
         { class: "playing" },
-        h("div", {}, this.map, h("section", { class: "hand" }, this.form, this.offered), this.growth),
+        h("div", {}, h("section", { class: "hand" }, this.form, this.offered), this.map, this.growth),
         h(
           "div",
           {},
@@ -208,7 +208,7 @@ export class Watch {
         h(
           "p",
           { class: "muted path" },
-          `${count(picture.map.rooms.length, "room")}, ${count(picture.map.exits.length, "way")} not taken yet`,
+          `${count(picture.map.rooms.length, "room")}, ${count(picture.map.exits.length, "unexplored exit")}`,
         ),
       );
       fill(
@@ -231,16 +231,16 @@ export class Watch {
 
   private drawFigures(step: Step): void {
     const { picture } = this;
-    const tile = (name: string, value: string): HTMLElement =>
-      h("div", { class: "tile" }, h("strong", {}, value), h("span", {}, name));
+    const tile = (name: string, value: string, meaning?: string): HTMLElement =>
+      h("div", { class: "tile", title: meaning }, h("strong", {}, value), h("span", {}, name));
     const best = picture?.max_score;
     fill(
       this.figures,
       tile("score", best === null || best === undefined ? String(step.score) : `${step.score}/${best}`),
       tile("moves", picture?.max_moves ? `${step.turn}/${picture.max_moves}` : String(step.turn)),
-      tile("facts hold", String(step.facts)),
-      picture?.audit ? tile("precision", picture.audit.precision.toFixed(3)) : null,
-      picture?.audit ? tile("recall", picture.audit.recall.toFixed(3)) : null,
+      tile("facts", String(step.facts), "Facts in the memory that hold now"),
+      picture?.audit ? tile("precision", picture.audit.precision.toFixed(3), "Share of the facts in the memory that are true in the game") : null,
+      picture?.audit ? tile("recall", picture.audit.recall.toFixed(3), "Share of what the player has seen that the memory knows") : null,
       picture?.tokens != null ? tile("tokens", picture.tokens.toLocaleString("en")) : null,
       picture?.tokens != null
         ? tile("cost", picture.cost_usd === null ? "price unknown" : `$${picture.cost_usd.toFixed(4)}`)
@@ -284,8 +284,8 @@ export class Watch {
     this.state.textContent = `${alone ? "you" : who}${play.model === FAKE ? " with the fake model" : ""}, seed ${play.seed}: ${now}`;
     this.element.dataset["state"] = play.state;
     this.element.dataset["asking"] = String(play.asking);
-    this.hold.textContent = play.held ? "Go on" : "Pause";
-    this.take.textContent = play.by_hand ? "Give back" : "Take over";
+    this.hold.textContent = play.held ? "Resume" : "Pause";
+    this.take.textContent = play.by_hand ? "Hand back" : "Take over";
     for (const button of [this.hold, this.stepOn, this.take]) button.hidden = alone || over;
     for (const button of [this.hold, this.stepOn]) button.disabled = play.by_hand;
     this.speed.hidden = alone || over;
@@ -310,7 +310,7 @@ export class Watch {
         ` with ${String(summary["score"])}${summary["max_score"] ? ` of ${String(summary["max_score"])}` : ""} points in ${String(summary["moves"])} moves. `,
         h("a", { href: `/runs#run=${this.told.run}` }, "Step through it"),
         " · ",
-        h("a", { href: `/#memory=run-${this.told.run}` }, "See its memory"),
+        h("a", { href: `/#memory=run-${this.told.run}` }, "Open its memory"),
       ),
     );
   }

@@ -21,9 +21,9 @@ export function figureCard({ summary, steps }: RunTold): HTMLElement {
     }
     add("moves", summary.moves);
     add("decisions", summary.decisions);
-    add("shortest possible", summary.optimal_moves);
-    add("precision", summary.audit?.precision.toFixed(4));
-    add("recall", summary.audit?.recall.toFixed(4));
+    add("shortest solution", summary.optimal_moves);
+    add("memory precision", summary.audit?.precision.toFixed(3));
+    add("memory recall", summary.audit?.recall.toFixed(3));
     if (summary.model_calls) {
       const tokens = (summary.prompt_tokens ?? 0) + (summary.completion_tokens ?? 0);
       add("model calls", summary.model_calls.toLocaleString("en"));
@@ -31,7 +31,7 @@ export function figureCard({ summary, steps }: RunTold): HTMLElement {
       add("cost", summary.cost_usd == null ? "price unknown" : `$${summary.cost_usd.toFixed(4)}`);
     }
     add("unparsable answers", summary.unparsable || null);
-    add("seconds", summary.seconds);
+    add("seconds", summary.seconds?.toFixed(1));
   }
   return h("dl", { class: "card figures" }, ...figures.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 }

@@ -1,6 +1,7 @@
 // What the memory held before and after a step: what changed comes first.
 import { count, fill, h } from "../common/dom";
 import type { HeldTold } from "./data";
+import { shownStatement } from "../common/words";
 
 const MARKS = { began: "+", ended: "−", "": "" };
 const SAID = { began: "began", ended: "ended", "": "" };
@@ -36,7 +37,7 @@ export class HeldMemory {
             { class: change ? `held-${change}` : null },
             h("span", { class: "mark", "aria-hidden": "true" }, MARKS[change]),
             change ? h("span", { class: "unseen" }, `${SAID[change]}: `) : null,
-            text,
+            shownStatement(text),
           ),
         ),
       ),

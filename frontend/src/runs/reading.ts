@@ -14,9 +14,9 @@ export async function readThrough(place: HTMLElement, key: string, first: number
   const path = `/api/memories/${encodeURIComponent(key)}/texts`;
   const { total } = await get<TextsTold>(path, { limit: 0 });
   const card = h("article", { class: "card step reading", "aria-live": "polite" });
-  const back = h("p", { class: "back muted" }, h("a", { href: "#" }, "← All runs"), " Arrow keys lead from text to text.");
+  const back = h("p", { class: "back muted" }, h("a", { href: "#" }, "← All runs"), h("span", { class: "keys" }, "← → one text · Page Up and Page Down ten texts"));
   if (!total) {
-    fill(place, back, h("h1", {}, "Texts that were read"), h("p", { class: "hint" }, "Nothing was read yet."));
+    fill(place, back, h("h1", {}, "Texts that were read"), h("p", { class: "hint" }, "No text was read yet."));
     return () => undefined;
   }
   let step = 0;
@@ -78,7 +78,7 @@ function textParts(text: ReadText, key: string): Child[] {
       return [
         h("p", { class: "told", dir: "auto" }, same ? h("a", { href: address(same.id) }, sentence.text) : sentence.text),
         others.length ? h("ul", { class: "plain taken" }, ...others.map(line)) : null,
-        sentence.statements.length ? null : h("p", { class: "muted taken" }, "nothing was taken from it"),
+        sentence.statements.length ? null : h("p", { class: "muted taken" }, "no statement was taken from it"),
       ];
     }),
     text.elsewhere.length ? h("h4", {}, "From the text as a whole") : null,
@@ -88,6 +88,6 @@ function textParts(text: ReadText, key: string): Child[] {
       "ended",
       text.ended.map((one) => [one.text, one.reason]),
     ),
-    h("p", {}, h("a", { href: `/#${memory}source=${encodeURIComponent(text.id)}` }, "See it in the memory")),
+    h("p", {}, h("a", { href: `/#${memory}source=${encodeURIComponent(text.id)}` }, "Open this text in the memory")),
   ];
 }

@@ -101,9 +101,9 @@ export class RunView {
             : h(
                 "section",
                 {},
-                h("h3", {}, "The map in its memory"),
+                h("h3", {}, "Map in its memory"),
                 this.map,
-                h("p", {}, h("a", { href: `/#memory=${encodeURIComponent(memory)}` }, "See its memory")),
+                h("p", {}, h("a", { href: `/#memory=${encodeURIComponent(memory)}` }, "Open its memory")),
               ),
         ),
         h("div", { class: "charts" }, figureCard(this.told), ...this.charts.map((chart) => chart.element)),
@@ -119,7 +119,7 @@ export class RunView {
       fill(
         this.card,
         ...stepParts(step, this.told.summary.max_score ?? null),
-        h("p", {}, h("a", { class: "step-link", href: address }, "Link to this step")),
+        h("p", { class: "foot" }, h("a", { class: "step-link", href: address }, "Link to this step")),
       );
       this.calls.clear();
       this.element.dataset["step"] = String(number);

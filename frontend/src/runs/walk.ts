@@ -49,11 +49,10 @@ export async function walkThrough(place: HTMLElement, ids: string[], wanted: num
       "p",
       { class: "back muted" },
       h("a", { href: "#" }, "← All runs"),
-      " Arrow keys step, Page keys by ten, Home and End to the ends.",
-      views.length > 1 ? " A step in one run moves the other to the same move." : null,
+      h("span", { class: "keys" }, "← → one step · Page Up and Page Down ten steps · Home and End first and last step"),
     ),
     new URLSearchParams(location.hash.slice(1)).has("from")
-      ? h("p", { class: "hint", id: "kept" }, "The play ended with its server. This is what was kept of it; `worldthread play --resume` goes on with it.")
+      ? h("p", { class: "hint", id: "kept" }, "The server ended before the play did. This is what was kept; continue it with `worldthread play --resume`.")
       : null,
     parting === null ? null : partingNote(parting, (step) => show(step)),
     h("div", { class: views.length > 1 ? "compared" : "single" }, ...views.map((one) => one.element)),
@@ -77,17 +76,17 @@ export async function walkThrough(place: HTMLElement, ids: string[], wanted: num
 }
 
 const BY = {
-  action: "there they do different things",
-  observation: "there the same action has another outcome",
-  end: "there one of them ends",
+  action: "the actions differ",
+  observation: "the same action has another outcome",
+  end: "one of them ends",
 };
 
 function partingNote({ step, by }: Parting, go: (step: number) => void): HTMLElement {
-  if (step === null || by === null) return h("p", { class: "hint parting" }, "Both runs are the same, step by step.");
+  if (step === null || by === null) return h("p", { class: "hint parting" }, "The two runs are the same, step by step.");
   return h(
     "p",
     { class: "hint parting" },
-    step === 0 ? `The runs part at their first step: ${BY[by]}. ` : `The runs are the same up to step ${step - 1} and part at step ${step}: ${BY[by]}. `,
-    h("button", { type: "button", id: "to-parting", click: () => go(step) }, "Go there"),
+    step === 0 ? `The runs part at their first step: ${BY[by]}. ` : `The runs are the same up to step ${step - 1} and part at step ${step}: ${BY[by]}. A step in one run moves the other run to the same move. `,
+    h("button", { type: "button", id: "to-parting", click: () => go(step) }, "Go to that step"),
   );
 }

@@ -110,7 +110,7 @@ class Exploration(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Ariadne(ModelAgent):
-    """Before every choice it recalls from its memory module and keeps a plan, by which it acts.
+    """Recalls from its memory module before every choice, keeps a plan, and acts on it.
 
     The memory module (:mod:`worldthread.agents.memory_modules`) recalls what matters now. Then, with one call
     ("act"), the model gives a reason, the sub-goals that are reached, and an action: a valid one, or ``go to <place>``

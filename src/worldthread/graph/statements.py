@@ -192,6 +192,17 @@ class StatementTable:
             return strings[subject], strings[object_]
         return tuple(strings[object_].split(_SEPARATOR)) if strings[object_] else ()
 
+    def vertex_counts(self) -> dict[str, int]:
+        """Return how often each name is a vertex of a statement: once for each place in which it stands."""
+        keys = self.keys.packed().narrow
+        is_fact = keys[:, 1] != ABSENT
+        counts = np.bincount(keys[is_fact][:, (0, 2)].reshape(-1), minlength=len(self.strings)).tolist()
+        found = {name: count for name, count in zip(self.strings.items, counts, strict=True) if count}
+        for number in np.flatnonzero(~is_fact).tolist():
+            for name in self.vertices(number):
+                found[name] = found.get(name, 0) + 1
+        return found
+
     def has_vertex(self, number: int, key: str) -> bool:
         """Return whether a statement that is incident to ``key`` has it as a vertex, not only as its relation."""
         strings = self.strings.items

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from worldthread.errors import InputError, NotFoundError, ReadOnlyError, WorldthreadError
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.web.answers import shown_path
 from worldthread.web.edits import Edits
 from worldthread.web.memories import MemoryLocation, OpenMemories, OpenMemory
 from worldthread.web.work import Work
@@ -28,8 +28,7 @@ FILE_KEY: Final = "file"
 _RUN_PREFIX: Final = "run-"
 _NAMESPACE_PREFIX: Final = "namespace-"
 _MAX_LISTED: Final = 200
-_FOR_QUESTIONS: Final = ("worldthread.answer", "worldthread.retrieve.thread")  # takes as long as the first picture
-_WARM: Final = 10.0  # seconds after which what the first question needs is imported, if nobody opens the page
+_WARM: Final = 10.0  # seconds after which what the first question needs is loaded, if nobody opens the page
 _WAIT: Final = 5.0  # seconds for which a change waits while another process writes
 
 
@@ -234,14 +233,14 @@ class AppState:
     def warm(self) -> None:
         """Open the memory and count its names, if it exists, so that the first page appears sooner.
 
-        Once the page was shown, or a moment later, import what the first question needs.
+        Once the page was shown, or a moment later, load what the first question needs.
         """
-        with suppress(WorldthreadError), self.memory(FILE_KEY) as opened, opened.read_lock():
-            pass
-        self._page_was_shown.wait(_WARM)
-        if not self._is_stopping:
-            for name in _FOR_QUESTIONS:
-                importlib.import_module(name)
+        with suppress(WorldthreadError), self.memory(FILE_KEY) as opened:
+            with opened.read_lock():
+                pass
+            self._page_was_shown.wait(_WARM)
+            if not self._is_stopping:
+                opened.memory.warm_up()
 
     def note_shown(self) -> None:
         """Note that a browser has the first page: from now on, what comes later may be prepared."""
@@ -258,7 +257,7 @@ class AppState:
             raise NotFoundError("this memory does not exist, or was removed")
         if not self.location.path.exists():
             raise NotFoundError(
-                f"{self.location.path} does not exist yet: create it with `worldthread remember FILE...`"
+                f"{shown_path(self.location.path)} does not exist yet: create it with `worldthread remember FILE...`"
             )
         return self.location
 

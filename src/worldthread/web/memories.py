@@ -14,6 +14,7 @@ from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.memory import Memory
 from worldthread.web.names import NameIndex
+from worldthread.web.overview import Overview, overview_of
 
 _MAX_OPEN: Final = 8
 _MAX_COUNTED: Final = 200_000  # the most statements of a graph for which all counts are computed
@@ -35,6 +36,7 @@ class OpenMemory:
     memory: Memory
     names: NameIndex = field(default_factory=NameIndex)
     _counts: tuple[TemporalGraph, int, dict[str, int]] | None = field(default=None, init=False)
+    _overview: tuple[TemporalGraph, int, Overview] | None = field(default=None, init=False)
     _recorded: tuple[TemporalGraph, int, float, TemporalGraph, NameIndex] | None = field(default=None, init=False)
 
     def counts(self, graph: TemporalGraph) -> dict[str, int]:
@@ -51,6 +53,17 @@ class OpenMemory:
         cached = self._counts
         if cached is None or cached[0] is not graph or cached[1] != graph.change_count:
             cached = self._counts = graph, graph.change_count, graph.counts()
+        return cached[2]
+
+    def overview(self, graph: TemporalGraph) -> Overview:
+        """Return the overview of a graph, computed again only after a change.
+
+        Args:
+            graph: the graph, locked for reading.
+        """
+        cached = self._overview
+        if cached is None or cached[0] is not graph or cached[1] != graph.change_count:
+            cached = self._overview = graph, graph.change_count, overview_of(graph)
         return cached[2]
 
     def graph_recorded(self, time: float) -> tuple[TemporalGraph, NameIndex]:

@@ -42,9 +42,6 @@ _QUESTION: Final = 2000  # characters
 _DATES: Final = 1e8  # times nearer to zero are turns
 _MAX_EVIDENCE: Final = 8
 _MAX_TEXTS: Final = 50
-_LATEST: Final = 5  # statements that show what the memory knows
-_LAST_EPISODES: Final = 40  # that are looked at for them
-_MAX_RECORDED: Final = 200  # times of recording that are listed
 
 
 class AskRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -119,7 +116,7 @@ def memory_routes(app_state: AppState) -> list[Route]:
 def _summary(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return the size of a memory, and the names to begin with."""
     with _reading(opened, request) as (graph, names):
-        first, last = _first_and_last(graph)
+        overview = opened.overview(graph)
         return {
             "file": shown_path(opened.path),
             "namespace": opened.memory.namespace,
@@ -127,10 +124,10 @@ def _summary(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "names": len(names),
             "strongest": [{"name": name, "weight": names.weight(name)} for name in names.strongest],
             "small": is_small(graph, names),
-            "first": first,
-            "last": last,
-            "recorded": _recorded_times(graph),
-            "latest": [_latest_fields(graph, number) for number in _latest(graph)],
+            "first": overview.first,
+            "last": overview.last,
+            "recorded": overview.recorded,
+            "latest": [_latest_fields(graph, number) for number in overview.latest],
             "most_drawn": MAX_WHOLE,
         }
 
@@ -203,7 +200,7 @@ def _answered(opened: OpenMemory, question: str, given: str | None) -> dict[str,
     """Answer a question with the model of a memory, or by rule without one; see :func:`_ask`."""
     at = world_time(given, 0.0) if given else None
     with opened.read_lock() as (graph, _):
-        has_dates = (_first_and_last(graph)[1] or 0.0) >= _DATES
+        has_dates = (opened.overview(graph).last or 0.0) >= _DATES
     named = question_time(question) if at is None and has_dates else None
     answer = opened.memory.ask(question, as_of=at if named is None else named.last)
     if named is not None and answer.text is None and opened.memory.model is None:
@@ -467,39 +464,9 @@ def _reading(opened: OpenMemory, request: Request) -> Iterator[tuple[TemporalGra
         yield opened.graph_recorded(world_time(given, 0.0))
 
 
-def _first_and_last(graph: TemporalGraph) -> tuple[float | None, float | None]:
-    """Return the world times of the first and of the last episode; ``None`` if there is none."""
-    times = graph.episode_columns()[0]
-    live = [times[number] for number in graph.live_episodes]
-    return min(live, default=None), max(live, default=None)
-
-
-def _latest(graph: TemporalGraph) -> list[int]:
-    """Return the numbers of some statements that hold, from the last episodes: each episode gives one."""
-    times = graph.episode_columns()[0]
-    found: dict[int, None] = {}
-    for episode in heapq.nlargest(_LAST_EPISODES, graph.live_episodes, key=lambda number: (times[number], number)):
-        new = [
-            number for number in graph.statements_of(episode) if number not in found and graph.statement_holds(number)
-        ]
-        told = next((number for number in new if graph.is_fact(number)), next(iter(new), None))
-        if told is not None:
-            found[told] = None
-        if len(found) == _LATEST:
-            break
-    return list(found)
-
-
 def _latest_fields(graph: TemporalGraph, number: int) -> dict[str, Any]:
     versions = graph.numbered_versions(number)
     return {**_statement_fields(versions[0].statement), "since": versions[-1].interval.valid_from}
-
-
-def _recorded_times(graph: TemporalGraph) -> list[float]:
-    """Return the times at which something was recorded, in seconds since 1970, the last ones if there are many."""
-    recorded = graph.episode_columns()[2]
-    times = {time for number in graph.live_episodes if (time := recorded[number]) is not None}
-    return sorted(times)[-_MAX_RECORDED:]
 
 
 _NO_DRAWING: Final = {

@@ -40,17 +40,17 @@ class NameIndex:
             if self._counted == len(graph.statement_numbers):
                 return
             weights = self._weights
-            # a million statements are counted while somebody waits for the first page: no loop of ours
-            fresh = Counter(chain.from_iterable(map(graph.names_of, graph.statement_numbers[self._counted :])))
             if weights:
+                fresh = Counter(chain.from_iterable(map(graph.names_of, graph.statement_numbers[self._counted :])))
                 weights.update(fresh)
-            else:
-                weights = self._weights = fresh
+                # weights only grow, so only these and the counted names can be the strongest
+                touched = {name: weights[name] for name in (*fresh, *self._strongest)}
+            else:  # somebody waits for the first page, perhaps of a million statements
+                touched = graph.name_counts()
+                weights.update(touched)
             self._counted = len(graph.statement_numbers)
-            # weights only grow, so only these and the counted names can be the strongest
-            touched = fresh.keys() | self._strongest
-            least = heapq.nlargest(STRONGEST, map(weights.__getitem__, touched))[-1:]
-            strong = [name for name in touched if least and weights[name] >= least[0]]
+            least = heapq.nlargest(STRONGEST, touched.values())[-1:]
+            strong = [name for name, weight in touched.items() if weight >= least[0]]
             self._strongest = heapq.nsmallest(STRONGEST, strong, key=lambda name: (-weights[name], name))
 
     def __len__(self) -> int:

@@ -63,7 +63,7 @@ class Errand:
 
 
 class Explorer(PerceivingAgent):
-    """Does the errands that follow from its memory, and otherwise explores.
+    """Does what its memory says is left to do, and explores otherwise.
 
     Args:
         memory: takes the episodes, and answers with what is known.
