@@ -66,7 +66,7 @@ class Restriction:
         Only users, agents and sessions that the condition asks for in any case count.
         """
         parts = condition.parts if isinstance(condition, All) else () if condition is None else (condition,)
-        labels = {
+        labels: dict[str, Collection[str]] = {
             part.field: {_SEVERAL, *map(_digest, part.values)}
             for part in parts
             if isinstance(part, LabelIn) and part.field in _FIELDS
@@ -225,8 +225,8 @@ class StoredTable:
                     found[number] = hit.score
         for number, vector in self._own.items():
             found[number] = vector @ query
-        lowest = min(np.nanmin(found), 0.0) if np.isfinite(found).any() else 0.0
-        return np.where(np.isfinite(found), found, np.float32(lowest))
+        is_found = np.isfinite(found)
+        return np.where(is_found, found, found[is_found].min(initial=0.0))
 
     def similarity_matrix(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the :meth:`similarities` of several queries.
