@@ -138,7 +138,7 @@ class Jobs:
         with self._lock:
             if self._is_ending:
                 raise ProblemError(503, "the service is ending: send this again to the next one", Retry_After="5")
-            jobs = self._jobs.get(namespace, {})
+            jobs = self._jobs.get(namespace, OrderedDict())
             if sum(1 for one in jobs.values() if one.ended is None) >= self._most:
                 raise ProblemError(
                     429, f"{self._most} jobs of this memory wait or run: wait until one has ended", Retry_After="10"
