@@ -53,6 +53,7 @@ LAYERS = [
         "corrections",
         "filters",
         "memory_models",
+        "memory_vectors",
         "memory_index",
         "memory_telemetry",
         "merging",

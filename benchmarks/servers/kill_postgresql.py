@@ -35,12 +35,13 @@ from worldthread.errors import StoreUnavailableError
 from worldthread.stores import open_store
 from worldthread.types import Episode, Extraction, Fact
 address, worker, count, log = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), open(sys.argv[4], "a", buffering=1)
+things = int(sys.argv[5])
 done = sum(1 for line in open(sys.argv[4]) if line.endswith("\\n"))
 while True:
     try:
         with open_store(address, wait=60) as store:
             while done < count:
-                thing = f"thing {worker % 3}"
+                thing = f"thing {(worker + 8 * done) % things}"
                 fact = Fact(thing, "is in", f"room {(done * 7 + worker) % 11}", aspect=f"place of {thing}")
                 text = f"writer {worker} saw {thing} at {done}."
                 store.append(Episode(text, done, str(worker), Extraction("test/1", (fact,))))
@@ -58,6 +59,7 @@ from worldthread import Memory
 from worldthread.errors import StoreUnavailableError
 from worldthread.graph import TemporalGraph
 address, number, stop, pause = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4])
+things = int(sys.argv[5])
 looks = recalls = folds = unavailable = folded = 0
 wrong = []
 memory = None
@@ -65,7 +67,7 @@ while not stop.exists():
     try:
         if memory is None:
             memory = Memory(address, readonly=True, model="none", embedder="fake", wait=60)
-        memory.recall(f"Where is thing {looks % 3}?", k=5)
+        memory.recall(f"Where is thing {looks % things}?", k=5)
         recalls += 1
         with memory.record.read_lock() as graph:
             by_writer = {}
@@ -79,7 +81,7 @@ while not stop.exists():
                 folds += 1
                 if graph.state_hash() != TemporalGraph(list(memory.episodes())).state_hash():
                     wrong.append("the graph is not the fold of its episodes")
-            for thing in range(3):
+            for thing in range(things):
                 if len(graph.view().facts(f"thing {thing}")) > 1:
                     wrong.append(f"thing {thing} is in two places at once")
         looks += 1
@@ -101,6 +103,7 @@ def main() -> None:
     parser.add_argument("--writer-kills", type=int, default=40)
     parser.add_argument("--minutes", type=float, default=math.inf, help="kill all writers then, and compare")
     parser.add_argument("--pause", type=float, default=1.0, help="seconds between two looks of a reader")
+    parser.add_argument("--things", type=int, default=3, help="that move: the fewer, the longer the history of each")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with temporary_server() as server, tempfile.TemporaryDirectory() as folder:
@@ -121,13 +124,23 @@ def run(server: object, folder: Path, options: argparse.Namespace) -> dict[str, 
 
     def writer(number: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-c", WRITER, address, str(number), str(options.episodes), str(logs[number])]
+            [
+                sys.executable,
+                "-c",
+                WRITER,
+                address,
+                str(number),
+                str(options.episodes),
+                str(logs[number]),
+                str(options.things),
+            ]
         )
 
     stop = folder / "stop"
     readers = [
         subprocess.Popen(
-            [sys.executable, "-c", READER, address, str(number), str(stop), str(options.pause)], stdout=subprocess.PIPE
+            [sys.executable, "-c", READER, address, str(number), str(stop), str(options.pause), str(options.things)],
+            stdout=subprocess.PIPE,
         )
         for number in range(options.readers)
     ]

@@ -65,6 +65,7 @@ class AsyncMemory:
         model: a chat model or the name of one.
         extractor: turns text into statements.
         embedder: an embedder or the name of one.
+        vectors: where vectors are searched.
         user: the name of the person whom the memory serves.
 
     Examples:
@@ -87,11 +88,12 @@ class AsyncMemory:
         model: ChatModel | str | None = None,
         extractor: Extractor | None = None,
         embedder: Embedder | str | None = None,
+        vectors: str | None = None,
         user: str = USER,
     ) -> None:
         self._open = functools.partial(
             Memory, path, namespace=namespace, readonly=readonly, durability=durability, wait=wait, clock=clock,
-            model=model, extractor=extractor, embedder=embedder, user=user,
+            model=model, extractor=extractor, embedder=embedder, vectors=vectors, user=user,
         )  # fmt: skip
         self._memory: Memory | None = None
 

@@ -29,6 +29,7 @@ from worldthread.ingestion import Content, Ingestion, Remembered
 from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
 from worldthread.memory_telemetry import changing, forgetting, recalling, remembering
+from worldthread.memory_vectors import MemoryVectors
 from worldthread.merging import MergeSuggestion, merging, suggestions
 from worldthread.names import normalise_name
 from worldthread.places import episode_place, place_as_text, version_place
@@ -80,6 +81,10 @@ class Memory:
         embedder: an embedder or the name of one. ``None`` takes ``$WORLDTHREAD_EMBEDDER``, else the
             one of the configuration file, else the one of the vectors that the memory has, else MiniLM. Another
             embedder than before computes its own vectors; see :meth:`reembed`.
+        vectors: where vectors are searched: the address of a store of vectors, see
+            :func:`~worldthread.vectors.open_vector_store`, or ``"pgvector"`` for the PostgreSQL server of the memory
+            itself. The record keeps the vectors too, and completes the store from them. ``None`` takes
+            ``$WORLDTHREAD_VECTORS`` or the configuration file, and without either searches in RAM.
         user: the name of the person whom the memory serves. Messages of the role "user" are theirs, and so are texts
             that say "I" without naming a speaker; "I" in a question means them.
 
@@ -117,6 +122,7 @@ class Memory:
         model: ChatModel | str | None = None,
         extractor: Extractor | None = None,
         embedder: Embedder | str | None = None,
+        vectors: str | None = None,
         user: str = USER,
     ) -> None:
         require_query(user, "the name of the user")
@@ -130,14 +136,23 @@ class Memory:
         except BaseException:
             models.close()
             raise
-        self._connect(store, models, clock, user)
+        try:
+            places = MemoryVectors(store, vectors, os.fspath(path) if path is not None else None)
+        except BaseException:
+            store.close()
+            models.close()
+            raise
+        self._connect(store, models, places, clock, user)
 
-    def _connect(self, store: Store, models: MemoryModels, clock: Callable[[], float], user: str) -> None:
+    def _connect(
+        self, store: Store, models: MemoryModels, vectors: MemoryVectors, clock: Callable[[], float], user: str
+    ) -> None:
         self._store = store
         self._models = models
+        self._vectors = vectors
         self._clock = clock
         self._user = user
-        self._index = MemoryIndex(store, models)
+        self._index = MemoryIndex(store, models, vectors)
         self._ingestion = Ingestion(store, self._index, models, user)
         self.record = Record(store, self._index)
 
@@ -193,7 +208,8 @@ class Memory:
             InputError: the name is empty or not valid Unicode.
         """
         memory = object.__new__(type(self))
-        memory._connect(self._store.open_namespace(namespace), self._models.copy(), self._clock, self._user)
+        store = self._store.open_namespace(namespace)
+        memory._connect(store, self._models.copy(), self._vectors.copy(store), self._clock, self._user)
         return memory
 
     # -- remembering ------------------------------------------------------------------------------------------------
@@ -360,7 +376,7 @@ class Memory:
             raise InputError("forget takes an episode, or one of entity=... and statement=..., or where=...")
         condition = condition_of(where)
         if episode is not None:
-            self._store.forget(
+            self.record.forget(
                 episode.id if isinstance(episode, Episode) else require_unicode(episode, "the id of an episode")
             )
             return 1
@@ -378,6 +394,7 @@ class Memory:
         if not ids:
             what = f"speaks of {entity!r}" if entity is not None else "states this and" if statement is not None else ""
             raise NotFoundError(f"no episode {what}{' ' * bool(what and where)}{'meets the filter' if where else ''}")
+        self._index.follow()
         return len(ids)
 
     @changing

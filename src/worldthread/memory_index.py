@@ -25,7 +25,9 @@ from worldthread.types import Episode
 if TYPE_CHECKING:
     from worldthread.graph import TemporalGraph
     from worldthread.memory_models import MemoryModels
+    from worldthread.memory_vectors import MemoryVectors
     from worldthread.retrieve import RetrievalIndex
+    from worldthread.retrieve.index import VectorTables
 
 _WORTH_SAVING: Final = 2000  # episodes and statements from which on loading an index is quicker than building it
 _BATCH: Final = 256  # texts embedded and stored together
@@ -39,11 +41,13 @@ class MemoryIndex:
     Args:
         store: holds the record, the vectors and the saved index.
         models: provides the embedder.
+        vectors: says where vectors are searched.
     """
 
-    def __init__(self, store: Store, models: MemoryModels) -> None:
+    def __init__(self, store: Store, models: MemoryModels, vectors: MemoryVectors) -> None:
         self._store = store
         self._models = models
+        self._vectors = vectors
         self._index: RetrievalIndex | None = None
         self._embedding = threading.RLock()
         self.progress: Progress | None = None
@@ -69,6 +73,7 @@ class MemoryIndex:
         if texts:
             self._new_texts = True
             self.embedder.embed(list(dict.fromkeys(texts)))
+            self.follow()
 
     def keep(self, vectors: Mapping[str, NDArray[np.floating[Any]]], episodes: Iterable[Episode]) -> None:
         """Store the vectors of new episodes that the same embedder computed elsewhere; compute those that lack one."""
@@ -84,6 +89,18 @@ class MemoryIndex:
         if missing:
             self._new_texts = True
             self.embedder.embed(missing)
+        if texts:
+            self.follow()
+
+    def follow(self) -> None:
+        """Bring the store of vectors, if the memory has one, in line with the record.
+
+        Raises:
+            StoreError: it cannot be read or written; the record is as it should be, and the next use goes on.
+        """
+        if self._vectors.address is not None and self._vectors.writes and not self._store.is_read_by_this_thread():
+            with self.current():
+                pass
 
     def reembed(self, progress: bool | Progress | None) -> int:
         """Embed everything that has no vector of this embedder yet, then remove the vectors of all others.
@@ -109,8 +126,21 @@ class MemoryIndex:
                     self._new_texts = True
                 embedded += len(missing)
                 advance(len(batch))
+        if self._vectors.address is not None:
+            self.follow()
+            for other, dimensions in self._other_embedders(texts).items():
+                self._vectors.drop(other, dimensions)
         self._store.clear_vectors(keep=name)
         return embedded
+
+    def _other_embedders(self, texts: Sequence[str]) -> dict[str, int]:
+        """Return the length of the vectors of every other embedder that has some of a sample of the texts."""
+        found: dict[str, int] = {}
+        for text in texts[:: max(1, len(texts) // _SAMPLE)]:
+            for name in self._store.vector_models([text]) - {self.embedder.name, *found}:
+                for vector in self._store.get_vectors(name, [text]).values():
+                    found[name] = len(vector)
+        return found
 
     def _texts(self) -> Iterable[str]:
         """Return every text that the index embeds, each once."""
@@ -160,12 +190,20 @@ class MemoryIndex:
         from worldthread.retrieve import RetrievalIndex
 
         if self._index is None:
-            index = RetrievalIndex(self.embedder)
-            saved = self._store.load_index(self.embedder.name)
+            index = RetrievalIndex(self.embedder, self._tables())
+            saved = self._store.load_index(self.embedder.name) if self._vectors.address is None else None
             if saved is not None:
                 index.restore(graph, saved)
             self._index = index
         return self._index
+
+    def _tables(self) -> VectorTables | None:
+        if self._vectors.address is None:
+            return None
+        from worldthread.retrieve.index import VectorTables
+
+        episodes, statements = self._vectors.open(self.embedder, self.embedder.name)
+        return VectorTables(episodes, statements, self._vectors.writes)
 
     @contextmanager
     def _turn_to_embed(self) -> Iterator[None]:
@@ -192,20 +230,27 @@ class MemoryIndex:
 
     def checkpoint(self) -> None:
         """Save the index if it is in use, holds something, and the memory has a file."""
-        if self._index is not None and self._store.keeps_indexes and self._store.graph.episode_numbers:
+        if self._index is not None and self._keeps_indexes and self._store.graph.episode_numbers:
             self._save()
+
+    @property
+    def _keeps_indexes(self) -> bool:
+        return self._store.keeps_indexes and self._vectors.address is None
 
     def close(self) -> None:
         """Save the index when texts were added and it pays."""
-        if self._new_texts:
-            self._new_texts = False
-            with suppress(ClosedError):  # somebody else has closed the store, and with it what could be saved
-                self._save_if_worth_it()
+        try:
+            if self._new_texts:
+                self._new_texts = False
+                with suppress(ClosedError):  # somebody else has closed the store, and with it what could be saved
+                    self._save_if_worth_it()
+        finally:
+            self._vectors.close()
 
     def _save_if_worth_it(self) -> None:
         graph = self._store.graph
         size = len(graph) + len(graph.statement_numbers)
-        if not self._store.keeps_indexes or size < _WORTH_SAVING:
+        if not self._keeps_indexes or size < _WORTH_SAVING:
             return
         if self._index is None:
             saved = self._store.load_index(self.embedder.name)

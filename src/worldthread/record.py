@@ -105,6 +105,7 @@ class Record:
             ReadOnlyError: the memory was opened for reading only.
         """
         self._store.forget(require_unicode(episode, "the id of an episode"))
+        self._index.follow()
 
     def forget_many(self, episodes: Sequence[str]) -> list[Episode]:
         """Remove many episodes, as :meth:`forget` removes one: all of them or, after an error, none.
@@ -124,6 +125,7 @@ class Record:
         with self._store.write_lock():  # nobody replaces or forgets one after it was read
             gone = [self._store.episode(one) for one in ids]
             self._store.forget_many(ids)
+        self._index.follow()
         return gone
 
     def episode(self, episode_id: str) -> Episode:

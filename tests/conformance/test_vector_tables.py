@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import math
-import os
 import subprocess
 import sys
 import threading
@@ -25,45 +24,21 @@ from worldthread.vectors import VECTOR_STORES, VectorItem, VectorStore, open_vec
 DIMENSIONS = 16
 IN_RAM = ("exact", "quantised")
 KEPT = [pytest.param(kind, marks=pytest.mark.servers) for kind in ("pgvector", "qdrant", "milvus")]
-PACKAGES = {"pgvector": ("psycopg",), "qdrant": ("qdrant_client",), "milvus": ("pymilvus", "milvus_lite")}
-
-
-@pytest.fixture(scope="session")
-def milvus_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for the session: Milvus Lite runs a server for each file until the process ends."""
-    return tmp_path_factory.mktemp("milvus") / "vectors.db"
-
-
-@pytest.fixture(scope="session")
-def vector_database(new_postgresql_address: Callable[[], str]) -> str:
-    return new_postgresql_address()
-
-
-def address_of(kind: str, request: pytest.FixtureRequest) -> str:
-    for package in PACKAGES.get(kind, ()):
-        pytest.importorskip(package)
-    if server := os.environ.get(f"WORLDTHREAD_TEST_{kind.upper()}"):
-        return server
-    if kind == "pgvector":
-        return str(request.getfixturevalue("vector_database"))
-    if kind == "milvus":
-        return f"milvus:{request.getfixturevalue('milvus_file')}"
-    return f"qdrant:{request.getfixturevalue('tmp_path') / 'qdrant'}" if kind == "qdrant" else f"{kind}:"
 
 
 @pytest.fixture(params=[*IN_RAM, *KEPT])
-def store(request: pytest.FixtureRequest) -> Iterator[VectorStore]:
+def store(request: pytest.FixtureRequest, vector_address: Callable[[str], str]) -> Iterator[VectorStore]:
     """An empty table that no other test has."""
-    opened = open_vector_store(address_of(request.param, request), table_name(request), DIMENSIONS)
+    opened = open_vector_store(vector_address(request.param), table_name(request), DIMENSIONS)
     yield opened
     if opened._is_open:
         opened.drop()
 
 
 @pytest.fixture(params=KEPT)
-def kept_address(request: pytest.FixtureRequest) -> str:
+def kept_address(request: pytest.FixtureRequest, vector_address: Callable[[str], str]) -> str:
     """The address of a store that has files."""
-    return address_of(request.param, request)
+    return vector_address(request.param)
 
 
 def table_name(request: pytest.FixtureRequest) -> str:
@@ -163,6 +138,24 @@ def test_what_is_deleted_is_not_found(store: VectorStore) -> None:
     assert len(store) == 0
 
 
+def test_what_a_store_holds_can_be_listed_and_read(store: VectorStore) -> None:
+    assert (list(store.ids()), store.get(["a"]), store.get([])) == ([], {}, {})
+    items = rows(70)
+    store.add(VectorItem(f"item {number}", row * 3, {"user": "anna"}, 1, 2) for number, row in enumerate(items))
+    store.delete(["item 3"])
+    left = [number for number in range(70) if number != 3]
+    listed = list(store.ids())
+    assert (len(listed), set(listed)) == (69, {f"item {number}" for number in left})
+    found = store.get([f"item {number}" for number in (*range(70), 0, 99)])
+    assert set(found) == set(listed)
+    off = 0.01 if store.address == "quantised:" else 1e-6
+    for number in left:
+        assert found[f"item {number}"].dtype == np.float32
+        np.testing.assert_allclose(found[f"item {number}"], items[number], atol=off)
+    with pytest.raises(InputError, match="not one string"):
+        store.get("item 1")
+
+
 def test_no_text_is_taken_for_a_part_of_a_query(store: VectorStore) -> None:
     row = rows(1)[0]
     texts = [
@@ -242,6 +235,8 @@ def test_a_closed_store_says_so(store: VectorStore) -> None:
         lambda: len(store),
         lambda: store.search(rows(1)[0]),
         lambda: store.delete(["a"]),
+        lambda: store.get(["a"]),
+        lambda: list(store.ids()),
         store.purge,
         store.drop,
     ):

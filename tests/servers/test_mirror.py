@@ -13,9 +13,17 @@ from typing import Any
 import pytest
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
+from worldthread.bench.datasets import Dataset, Question
+from worldthread.bench.datasets.base import Passage
+from worldthread.bench.retrieval import measure
 from worldthread.errors import InputError, StoreError, StoreUnavailableError
-from worldthread.mirror import GraphServer, Mirror, MirrorView, open_graph
+from worldthread.mirror import GraphServer, Mirror, MirrorView, mirror_index, open_graph
 from worldthread.mirror.falkordb_server import literal
+from worldthread.models.cached import CachedEmbedder
+from worldthread.models.fake import FakeEmbedder
+from worldthread.retrieve import RetrievalIndex, method
+from worldthread.retrieve.published.linking import pending_names
+from worldthread.retrieve.query import Query, names_in
 from worldthread.types import Ending
 
 pytestmark = pytest.mark.servers
@@ -149,6 +157,74 @@ def test_a_view_of_a_mirror_is_the_view_of_the_memory(graph: GraphServer, monkey
                     {name for s in own.about("thing 3") for name in (s.key[::2] if isinstance(s, Fact) else s.key[1])}
                     - {"thing 3"}
                 )
+
+
+def scores_in(index: RetrievalIndex, name: str, question: str, at: float | None) -> dict[str, tuple[float, Any]]:
+    """What a method finds, by ids: numbers are those of an index."""
+    vector = FakeEmbedder().embed([question])[0]
+    scores = method(name)(Query(question, vector, names_in(question, index.find), at), index)
+    found: dict[str, tuple[float, Any]] = {}
+    for values, paths, item in (
+        (scores.episodes, scores.episode_paths, index.graph.numbered_episode),
+        (scores.statements, scores.paths, index.graph.numbered_statement),
+    ):
+        for number, score in enumerate(values.tolist()):
+            one = item(number)
+            if one is not None and score > float("-inf"):
+                found[one.id] = (score, paths.get(number))
+    return found
+
+
+@pytest.mark.parametrize("name", ["beam", "astar", "water_circles", "mixture"])
+def test_traversals_over_a_mirror_find_what_they_find_in_the_memory(graph: GraphServer, name: str) -> None:
+    some = 0
+    for seed in range(4):
+        generator = random.Random(seed)
+        with Memory(model="none", embedder="fake") as memory:
+            episodes = [noted(number, generator) for number in range(40)]
+            for episode in episodes:
+                memory.remember(episode)
+            for episode in generator.sample(episodes, 6):
+                memory.forget(episode.id)
+            memory.remember("Thing 3 is, as Anna says, in room 7. Anna likes Thing 4.", at=1.7e9 + 30, user="u")
+            if seed % 2:
+                memory.merge("thing 1", "Thing 2")
+            mirror = Mirror(memory, graph, f"traversed {name} {seed}")
+            mirror.update()
+            embedder = CachedEmbedder(FakeEmbedder(), memory.record.vectors)  # which rounds them
+            there = mirror_index(graph, mirror.name, embedder)
+            with memory.record.index() as own:
+                for index in (own, there):
+                    for part in pending_names(index):
+                        index.put(part, embedder.embed(part.texts))
+                for question in ("Where is thing 3?", "Do Anna, thing 4 and room 7 meet?", "thing 0 or thing 1?"):
+                    for at in (None, 1.7e9 + 1.5, 1.7e9 + 31):
+                        expected = scores_in(own, name, question, at)
+                        assert scores_in(there, name, question, at) == expected
+                        some += bool(expected)
+    assert some > 12
+
+
+def test_a_bench_over_a_mirror_gives_the_figures_of_the_memory(falkordb: Any) -> None:
+    names, places = ("Anna", "Bert", "Clara"), ("Rome", "Lima", "Oslo", "Cairo")
+    passages = tuple(
+        Passage(f"p{number}", "", f"{names[number % 3]} lives in {places[number % 4]}, near the river {number}.")
+        for number in range(24)
+    )
+    questions = tuple(
+        Question(f"q{number}", f"Does {names[number % 3]} live in {places[number % 4]}?", ("yes",), (f"p{number}",))
+        for number in range(12)
+    )
+    dataset = Dataset("made", "1", passages, questions)
+    address = address_of(falkordb, "bench")
+    found = []
+    for graph in (None, address):
+        report = measure(dataset, ["beam", "astar", "water_circles", "mixture"], FakeEmbedder(), graph=graph)
+        found.append([(one.method, one.questions, one.recall) for one in report.methods])
+    assert found[0] == found[1]
+    assert any(one.recall[10] > 0 for one in report.methods)
+    with open_graph(address) as opened:
+        assert opened.run("MATCH (n) RETURN count(n)") == [[0]], "the mirror is removed"
 
 
 def test_hostile_texts_are_values(graph: GraphServer, monkeypatch: pytest.MonkeyPatch) -> None:

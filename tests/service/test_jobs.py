@@ -87,6 +87,12 @@ def test_long_work_shows_its_progress_and_can_be_cancelled(serve: Callable[..., 
     assert (first.status_code, second.json()["state"]) == (202, "waiting")
     third = client.post(f"{REMEMBER}?background=true", json={"text": "x"})
     assert (third.status_code, third.headers["retry-after"]) == (429, "10")
+    with monkeypatch.context() as patch:
+        patch.setattr("worldthread.service.routes.tempfile.TemporaryFile", None)  # nothing of an upload is kept
+        refused = client.post(
+            "/v1/namespaces/anna/import", content=b"{}\n", headers={"content-type": "application/x-ndjson"}
+        )
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "10")
     assert client.post(f"{second.headers['location']}/cancel").json()["state"] == "cancelled"
     client.post(f"{first.headers['location']}/cancel")
     may_go_on.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import statistics
 import tempfile
 import time
@@ -20,8 +21,10 @@ from worldthread.bench.qa.fact_filter import FactFilter
 from worldthread.bench.qa.metrics import recall_at, share_among
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.memory import Memory
+from worldthread.mirror import Mirror, mirror_index, open_graph
 from worldthread.models import Embedder
 from worldthread.models.base import embed_queries
+from worldthread.models.cached import CachedEmbedder
 from worldthread.models.chat import ChatModel
 from worldthread.play.statistics import bootstrap_interval
 from worldthread.retrieve import Query, RetrievalIndex, Scores
@@ -133,6 +136,7 @@ def measure(
     *,
     triples: Triples = "none",
     model: ChatModel | None = None,
+    graph: str | None = None,
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> RetrievalReport:
     """Remember a data set, and retrieve passages for all its questions with every method.
@@ -143,6 +147,8 @@ def measure(
         embedder: embeds passages, statements and questions.
         triples: ``"given"`` takes the facts of the data set, ``"none"`` those that rules extract.
         model: chooses facts for methods with the setting ``fact_filter``.
+        graph: address of a graph database that the memory is mirrored into. The methods walk over what is read from
+            there; the mirror is removed in the end. ``None`` for the graph of the memory.
         on_progress: called with a description of the work, the number of finished items, and their total.
 
     Returns:
@@ -150,6 +156,7 @@ def measure(
 
     Raises:
         InputError: a method or a setting is unknown, or a setting needs a model and there is none.
+        StoreError: the graph database cannot be used.
     """
     timed = _TimedEmbedder(embedder)
     resources: dict[str, Callable[..., Any]] = {"embed": timed.embed}
@@ -171,7 +178,7 @@ def measure(
             memory.record.add_many(episodes)
             show_progress("embedding", 0, 1)
             start = time.perf_counter()
-            with memory.record.index() as index:
+            with memory.record.index() if graph is None else _mirrored(memory, graph, timed) as index:
                 index.links  # noqa: B018  computed on first access
                 if any(spec.method in _COMPARE_NAMES for spec in specs):
                     _embed_names(index, timed, show_progress)
@@ -198,6 +205,19 @@ def measure(
         disk_megabytes=round(on_disk / 2**20, 2),
         methods=reports,
     )
+
+
+@contextmanager
+def _mirrored(memory: Memory, address: str, embedder: Embedder) -> Iterator[RetrievalIndex]:
+    """Mirror a memory, and yield the index of what the mirror holds."""
+    name = f"bench {secrets.token_hex(8)}"
+    with open_graph(address) as server:
+        mirror = Mirror(memory, server, name)
+        try:
+            mirror.update()
+            yield mirror_index(server, name, CachedEmbedder(embedder, memory.record.vectors))  # rounded, as in a memory
+        finally:
+            mirror.remove()
 
 
 def _embed_names(index: RetrievalIndex, embedder: Embedder, show_progress: Callable[[str, int, int], None]) -> None:

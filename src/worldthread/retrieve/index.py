@@ -27,7 +27,9 @@ from worldthread.retrieve.integer_table import GrowingArray, IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, NewRows
 from worldthread.retrieve.names import NameTable
+from worldthread.retrieve.stored_table import ItemName, Restriction, StoredTable, episode_name, statement_name
 from worldthread.types import Episode, Fact, Statement, Thesis
+from worldthread.vectors import VectorStore
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
 
@@ -42,7 +44,7 @@ _WITHOUT_STRING_INDEX: Final = 4
 EXACT_ROWS: Final = 10_000
 """Tables with more rows that are in the graph are quantised: several times as fast, and the same results."""
 
-Table: TypeAlias = VectorTable | QuantisedTable
+Table: TypeAlias = VectorTable | QuantisedTable | StoredTable
 
 _BATCH: Final = 512  # texts embedded at a time
 
@@ -52,6 +54,21 @@ class _Unknown:
 
 
 _UNKNOWN: Final = _Unknown()
+
+
+@dataclass(frozen=True)
+class VectorTables:
+    """Where an index keeps its vectors, if not in RAM.
+
+    Args:
+        episodes: a table of a store of vectors, for the texts of episodes.
+        statements: one for statements in words.
+        writes: whether this process keeps both up to date.
+    """
+
+    episodes: VectorStore
+    statements: VectorStore
+    writes: bool
 
 
 @dataclass(frozen=True)
@@ -80,18 +97,20 @@ class RetrievalIndex:
 
     Args:
         embedder: only its ``dimensions`` are used.
+        tables: where the vectors are; ``None`` for the RAM of this process. Such an index cannot be saved.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, tables: VectorTables | None = None) -> None:
         self._dimensions = embedder.dimensions
+        self._tables = tables
         self._graph: TemporalGraph | None = None
         self._reset()
 
     def _reset(self) -> None:
         self._change_count = self._numbering = -1
-        self.episodes: Table = VectorTable(self._dimensions)
+        self.episodes: Table = self._new_table(lambda tables: tables.episodes, self._episode_name)
         """The vector of the text of every episode."""
-        self.statements: Table = VectorTable(self._dimensions)
+        self.statements: Table = self._new_table(lambda tables: tables.statements, self._statement_name)
         """The vector of every statement in words."""
         self._are_facts = GrowingArray(np.zeros(0, bool))
         self._episode_ties = GrowingArray(np.zeros(0, np.uint64))
@@ -121,6 +140,26 @@ class RetrievalIndex:
         self._links_follow = False  # whether the links are those of the last `take`
         self._conversation: ConversationIndex | _Unknown | None = _UNKNOWN
         self._conversation_order = ConversationOrder()
+
+    def _new_table(
+        self, store_of: Callable[[VectorTables], VectorStore], name_of: Callable[[int], ItemName]
+    ) -> VectorTable | StoredTable:
+        tables = self._tables
+        if tables is None:
+            return VectorTable(self._dimensions)
+        return StoredTable(store_of(tables), name_of, writes=tables.writes)
+
+    def _episode_name(self, number: int) -> ItemName:
+        return episode_name(self.graph, number)
+
+    def _statement_name(self, number: int) -> ItemName:
+        return statement_name(self.graph, number, int(self._forms.values[number]))
+
+    def restrict(self, restriction: Restriction | None) -> None:
+        """Say what the next searches need not find: tables in RAM find it anyway."""
+        for table in (self.episodes, self.statements):
+            if isinstance(table, StoredTable):
+                table.restriction = restriction
 
     @property
     def graph(self) -> TemporalGraph:
@@ -168,6 +207,9 @@ class RetrievalIndex:
         for table, mask in ((self.episodes, present), (self.statements, are_asserted)):
             if isinstance(table, QuantisedTable):
                 table.counted = None if mask.all() else mask
+            elif isinstance(table, StoredTable):
+                table.follow(mask, (n for n in touched if are_asserted[n]) if mask is are_asserted else ())
+        passages = [(number, text) for number, text in passages if not self.episodes.filled[number]]
         wanted = np.flatnonzero(are_asserted & ~self.statements.filled).tolist()
         sentences = [(number, str(graph.numbered_statement(number))) for number in wanted]
         pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
@@ -438,6 +480,7 @@ def _set_ties(ties: GrowingArray, count: int, ids: list[tuple[int, str]]) -> Non
 
 
 def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:
+    assert not isinstance(table, StoredTable), "vectors in a store are not saved with an index"
     if isinstance(table, VectorTable):
         half = table.rows.astype(np.float16)
         are_kept = np.array_equal(_restored(half), table.rows)  # as those of a cached embedder, which are rounded

@@ -21,6 +21,7 @@ from worldthread.retrieve.select import (
     best_statements,
     version_shown,
 )
+from worldthread.retrieve.stored_table import Restriction
 from worldthread.types import KINDS, Episode, Hit, Kind
 
 
@@ -61,7 +62,11 @@ def search(
     """
     query = Query(text, vector, names_in(text, index.find), at, only_current)
     episode_of = cache(episode_of)  # a hit is looked at twice: whether it says what another said, and to be listed
-    scores = method_named(method)(query, index)
+    index.restrict(Restriction.of(condition, at))
+    try:
+        scores = method_named(method)(query, index)
+    finally:
+        index.restrict(None)
     paths = QuestionPaths(query, index)
     graph = index.graph
     selection = None if condition is None else graph.select(condition)

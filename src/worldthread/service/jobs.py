@@ -110,13 +110,8 @@ class Jobs:
             ProblemError: too many jobs of its namespace wait, or the service is ending.
         """
         with self._lock:
-            if self._is_ending:
-                raise ProblemError(503, "the service is ending: send this again to the next one", Retry_After="5")
+            self.require_room(job.namespace)
             jobs = self._jobs.setdefault(job.namespace, OrderedDict())
-            if sum(1 for one in jobs.values() if one.ended is None) >= self._most:
-                raise ProblemError(
-                    429, f"{self._most} jobs of this memory wait or run: wait until one has ended", Retry_After="10"
-                )
             jobs[job.id] = job
             ended = [one for one in jobs.values() if one.ended is not None]
             for one in ended[: max(0, len(ended) - _KEPT)]:
@@ -130,6 +125,24 @@ class Jobs:
                 self._threads.append(thread)
                 thread.start()
         return job
+
+    def require_room(self, namespace: str) -> None:
+        """Check that another job of a namespace may be started, before much is sent for it.
+
+        Args:
+            namespace: the namespace.
+
+        Raises:
+            ProblemError: see :meth:`start`.
+        """
+        with self._lock:
+            if self._is_ending:
+                raise ProblemError(503, "the service is ending: send this again to the next one", Retry_After="5")
+            jobs = self._jobs.get(namespace, OrderedDict())
+            if sum(1 for one in jobs.values() if one.ended is None) >= self._most:
+                raise ProblemError(
+                    429, f"{self._most} jobs of this memory wait or run: wait until one has ended", Retry_After="10"
+                )
 
     def of(self, namespace: str) -> list[Job]:
         """Return the jobs of a namespace, the latest first."""

@@ -372,6 +372,7 @@ async def import_(call: Called, request: Request, response: Response) -> r.JobRe
     sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if sent not in _UPLOADS:
         raise ProblemError(415, f"send an export with the content type {_JSON_LINES}")
+    call.service.jobs.require_room(call.namespace)  # and again when the job is started: others may have come first
     stream = tempfile.TemporaryFile()  # noqa: SIM115 - the job closes it
     try:
         async for part in request.stream():

@@ -7,7 +7,7 @@ import math
 import re
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self
@@ -24,7 +24,9 @@ LONGEST_ID: Final = 1000
 MOST_LABELS: Final = 64
 """Labels of one item."""
 
-_MOST_HITS: Final = 10_000
+MOST_HITS: Final = 10_000
+"""Hits of one search."""
+
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _PART: Final = 500  # items that are sent together
 
@@ -160,8 +162,8 @@ class VectorStore(ABC):
             ClosedError: the store was closed.
         """
         query = self._unit(vector, "the vector of the question")
-        if require_count(k, "k") > _MOST_HITS:
-            raise InputError(f"k is at most {_MOST_HITS}, not {k}")
+        if require_count(k, "k") > MOST_HITS:
+            raise InputError(f"k is at most {MOST_HITS}, not {k}")
         if as_of is not None:
             require_finite(as_of, "as_of")
         wanted = [
@@ -172,6 +174,40 @@ class VectorStore(ABC):
             self._require_open()
             found = self._search(query, k, wanted, as_of) if all(wanted) else []
         return sorted(found, key=lambda hit: (-hit.score, hit.id))
+
+    def ids(self) -> Iterator[str]:
+        """Yield the id of every item, in any order.
+
+        Raises:
+            StoreError: the store cannot be read.
+            ClosedError: the store was closed.
+        """
+        with self._lock:
+            self._require_open()
+            found = self._ids_of_all()
+        yield from found
+
+    def get(self, ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the vectors of some items.
+
+        Args:
+            ids: of the items; one that is not there is passed over.
+
+        Returns:
+            Unit vectors by id, each of shape (dimensions,), as exactly as the store keeps them.
+
+        Raises:
+            InputError: an id cannot be used.
+            StoreError: the store cannot be read.
+            ClosedError: the store was closed.
+        """
+        listed = _listed(ids)
+        found: dict[str, NDArray[np.float32]] = {}
+        with self._lock:
+            self._require_open()
+            for start in range(0, len(listed), _PART):
+                found |= self._get(listed[start : start + _PART])
+        return found
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete items. No search finds them any more; see :meth:`purge` for the bytes in files.
@@ -184,9 +220,7 @@ class VectorStore(ABC):
             StoreError: the store cannot be written.
             ClosedError: the store was closed.
         """
-        if isinstance(ids, str):
-            raise InputError("ids must be several ids, not one string")
-        listed = [_require_id(id_) for id_ in dict.fromkeys(ids)]
+        listed = _listed(ids)
         with self._lock:
             self._require_open()
             for start in range(0, len(listed), _PART):
@@ -255,6 +289,14 @@ class VectorStore(ABC):
         """Return hits in any order; an item must have one of each of ``labels``, see :func:`label_text`."""
 
     @abstractmethod
+    def _ids_of_all(self) -> list[str]:
+        """Return the ids of all items."""
+
+    @abstractmethod
+    def _get(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the vectors of those of some items that are there."""
+
+    @abstractmethod
     def _delete(self, ids: Sequence[str]) -> None:
         """Delete some items."""
 
@@ -290,6 +332,12 @@ def labels_of(item: VectorItem) -> list[str]:
 def is_collection_of(table: str, collection: str) -> bool:
     """Return whether a collection of a server has what is behind the alias of a table, or had it before a purge."""
     return re.fullmatch(re.escape(table) + "__[0-9a-f]{8}", collection) is not None
+
+
+def _listed(ids: Iterable[str]) -> list[str]:
+    if isinstance(ids, str):
+        raise InputError("ids must be several ids, not one string")
+    return [_require_id(id_) for id_ in dict.fromkeys(ids)]
 
 
 def _require_plain(value: object, what: str) -> str:

@@ -77,6 +77,14 @@ class EmbeddedVectorStore(VectorStore):
         scores = np.where(allowed, self._table.similarities(query), -np.inf).astype(np.float32)
         return [VectorHit(self._ids[number], float(scores[number])) for number in best(scores, k).tolist()]
 
+    def _ids_of_all(self) -> list[str]:
+        return list(self._numbers)
+
+    def _get(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        known = [id_ for id_ in ids if id_ in self._numbers]
+        rows = self._table.rows[np.array([self._numbers[id_] for id_ in known], np.int64)]
+        return dict(zip(known, np.asarray(rows, np.float32), strict=True))
+
     def _delete(self, ids: Sequence[str]) -> None:
         gone = [self._numbers.pop(id_) for id_ in ids if id_ in self._numbers]
         for number in gone:

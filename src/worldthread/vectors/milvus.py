@@ -27,6 +27,7 @@ from worldthread.vectors.base import (
 _LOOKED_AT: Final = 200  # vectors that a search in the index keeps in sight (ef)
 _SECONDS: Final = 60.0  # for an answer
 _PART: Final = 500  # items that are copied at a time
+_LISTED: Final = 10_000  # ids that are read at a time
 _NOT_CONNECTED: Final = 2  # the code of errors of pymilvus when a server is away
 _LARGEST: Final = sys.float_info.max
 _FIELDS: Final = ["key", "id", "vector", "labels", "begin_time", "end_time"]
@@ -155,6 +156,27 @@ class MilvusVectorStore(VectorStore):
                 search_params={"metric_type": "IP", "params": {"ef": max(_LOOKED_AT, k)}}, consistency_level="Strong",
             )  # fmt: skip
         return [VectorHit(hit["entity"]["id"], float(hit["distance"])) for hit in found]
+
+    def _ids_of_all(self) -> list[str]:
+        found: list[str] = []
+        with self._translated():
+            pages = self._client.query_iterator(
+                self._name, batch_size=_LISTED, filter="", output_fields=["id"], consistency_level="Strong"
+            )
+            while rows := pages.next():
+                found += [row["id"] for row in rows]
+            pages.close()
+        return found
+
+    def _get(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        if not ids:
+            return {}
+        with self._translated():
+            rows = self._client.get(
+                self._name, ids=[_digest(id_) for id_ in ids], output_fields=["id", "vector"],
+                consistency_level="Strong",
+            )  # fmt: skip
+        return {row["id"]: np.array(row["vector"], np.float32) for row in rows}
 
     def _delete(self, ids: Sequence[str]) -> None:
         with self._translated():

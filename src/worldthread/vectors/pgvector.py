@@ -159,6 +159,16 @@ class PostgresVectorStore(VectorStore):
                 found = connection.execute(statement, values).fetchall()
         return [VectorHit(id_, -float(distance)) for id_, distance in found]
 
+    def _ids_of_all(self) -> list[str]:
+        with self._translated() as connection:
+            return [id_ for (id_,) in connection.execute(self._with("SELECT id FROM {table}"))]
+
+    def _get(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        statement = self._with("SELECT id, vector::real[] FROM {table} WHERE id = ANY(%s::text[])")
+        with self._translated() as connection:
+            rows = connection.execute(statement, (list(ids),), binary=True)
+            return {id_: np.array(row, np.float32) for id_, row in rows}
+
     def _delete(self, ids: Sequence[str]) -> None:
         with self._translated() as connection:
             connection.execute(self._with("DELETE FROM {table} WHERE id = ANY(%s::text[])"), (list(ids),))

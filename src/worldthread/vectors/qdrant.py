@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +26,9 @@ from worldthread.vectors.base import VectorHit, VectorItem, VectorStore, is_coll
 _LOOKED_AT: Final = 200  # vectors that a search in the index keeps in sight (hnsw_ef)
 _SECONDS: Final = 60  # for an answer
 _PART: Final = 500  # points that are copied at a time
+_LISTED: Final = 10_000  # ids that are read at a time
+_folders: dict[str, tuple[Any, int]] = {}  # the client of each folder, which takes no second one, and its users
+_folders_lock = threading.Lock()
 _LARGEST: Final = sys.float_info.max  # JSON has no infinity
 
 
@@ -60,6 +64,7 @@ class QdrantVectorStore(VectorStore):
         self._shown = address
         self._models: Any = qdrant_client.models
         self._is_server = "+" in scheme
+        self._folder = "" if self._is_server else os.path.realpath(place)
         with self._translated():
             if self._is_server:
                 self._client: Any = qdrant_client.QdrantClient(
@@ -67,7 +72,7 @@ class QdrantVectorStore(VectorStore):
                     timeout=_SECONDS, check_compatibility=False,
                 )  # fmt: skip
             else:
-                self._client = qdrant_client.QdrantClient(path=place, force_disable_check_same_thread=True)
+                self._client = self._client_of_folder(qdrant_client)
         try:
             with self._translated():
                 if self._collection() is None:
@@ -76,6 +81,14 @@ class QdrantVectorStore(VectorStore):
         except BaseException:
             self._close()
             raise
+
+    def _client_of_folder(self, library: Any) -> Any:
+        with _folders_lock:
+            client, users = _folders.get(self._folder, (None, 0))
+            if client is None:
+                client = library.QdrantClient(path=self._folder, force_disable_check_same_thread=True)
+            _folders[self._folder] = client, users + 1
+        return client
 
     def _collection(self) -> str | None:
         """Return the collection behind the alias."""
@@ -155,6 +168,23 @@ class QdrantVectorStore(VectorStore):
             )  # fmt: skip
         return [VectorHit(point.payload["id"], float(point.score)) for point in found.points]
 
+    def _ids_of_all(self) -> list[str]:
+        found: list[str] = []
+        offset: Any = None
+        with self._translated():
+            while True:
+                points, offset = self._client.scroll(self._name, limit=_LISTED, offset=offset, with_payload=["id"])
+                found += [point.payload["id"] for point in points]
+                if offset is None:
+                    return found
+
+    def _get(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        with self._translated():
+            points = self._client.retrieve(
+                self._name, ids=[_point(id_) for id_ in ids], with_payload=["id"], with_vectors=True
+            )
+        return {point.payload["id"]: np.array(point.vector, np.float32) for point in points}
+
     def _delete(self, ids: Sequence[str]) -> None:
         points = self._models.PointIdsList(points=[_point(id_) for id_ in ids])
         with self._translated():
@@ -173,6 +203,12 @@ class QdrantVectorStore(VectorStore):
             return int(self._client.count(self._name, exact=True).count)
 
     def _close(self) -> None:
+        if not self._is_server:
+            with _folders_lock:
+                client, users = _folders.pop(self._folder)
+                if users > 1:
+                    _folders[self._folder] = client, users - 1
+                    return
         with suppress(Exception):
             self._client.close()
 

@@ -12,6 +12,7 @@ from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.paths import Floats, exact_sum
 from worldthread.retrieve.published.traversal import EPISODE, KINDS, OBJECT, FilteredGraph
 from worldthread.retrieve.sparse import Numbers
+from worldthread.retrieve.stored_table import StoredRows
 from worldthread.vectors.quantised import DecodedRows
 
 NAMES: Final = 1 << 40
@@ -54,7 +55,7 @@ class VertexVectors:
             found[at] = table[numbers]
         return found
 
-    def _tables(self, sources: Numbers) -> Iterator[tuple[Floats | DecodedRows, Numbers, Numbers]]:
+    def _tables(self, sources: Numbers) -> Iterator[tuple[Floats | DecodedRows | StoredRows, Numbers, Numbers]]:
         """Yield each table of vectors, the positions of the sources in it, and their numbers in it."""
         for table, chosen, numbers in (
             (self._episodes, sources < 0, -1 - sources),
