@@ -59,7 +59,7 @@ _PASSING: Final = re.compile(
     r"\s*(?:early|late|home|back|for (?:the|a|an|one|now|today|two|three|some|work|lunch) ?"
     r"(?:day|week|weekend|while|walk|night|hour|month|few|moment|minute|bit|break)?s?\b|until|till|temporarily|"
     r"this week|tonight|at home|on the (?:bus|train|tram|table)|behind)\b"
-    r"|(?<=cancelled)(?: for)? (?:today|this week)\b"
+    r"|(?<=gone) (?:to|for|out|home|on)\b|(?<=retired) to\b|(?<=cancelled)(?: for)? (?:today|this week)\b"
 )
 _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
 _SOMEWHERE: Final = re.compile(
@@ -70,7 +70,7 @@ _DOUBTFUL: Final = re.compile(
     r"wants?|wanted|wish(?:es)?|hop(?:e|es|ing)|think(?:s|ing)?|consider(?:s|ing)?|tempted|try|tries|tried|trying|"
     r"offer(?:s|ed)?|dream(?:s|t|ed)?|lent|borrow\w*|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|promised?|"
     r"about to|(?<!not )(?<!n't )going to|will(?! not)|supposed?|never|still|before|ought|needs? to|years ago|"
-    r"in my dreams|"
+    r"in my dreams|in (?:19|20)\d\d|for a living|"
     r"(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|some of|"
     r"one of|again next|not true)\b|['’](?:d|ll)\b|\?",
 )
@@ -293,7 +293,10 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
         return match[0] if _NOT_MINE.search(before) is not None else "THING"
 
     for form in full:
-        pattern = rf"(?<![\w'@#-])(?:(?:{determiners}) {_OLD})?{re.escape(form)}(?:s|es)?(?![\w'-]*\w(?<!'s))"
+        pattern = (
+            rf"(?<![\w'@#-])(?:(?:{determiners}) {_OLD}{re.escape(form)}(?:s|es)?|{re.escape(form)})"
+            r"(?![\w'-]*\w(?<!'s))"
+        )
         marked = re.sub(pattern, mark, text)
         if marked != text:
             return marked
