@@ -122,10 +122,14 @@ def _compiled(line: str) -> str:
 def _groups() -> Iterator[_Group]:
     for group in _TABLE["groups"]:
         lines = [_compiled(line) for line in group["patterns"].strip().split("\n")]
-        expressions = [re.compile(group[key]) if key in group else None for key in ("relation", "object", "subject")]
+        relation, value, subject = (
+            re.compile(group[key]) if key in group else None for key in ("relation", "object", "subject")
+        )
         yield _Group(
             tuple(group.get("families", "").split()),
-            *expressions,
+            relation,
+            value,
+            subject,
             bool(group.get("by_subject")),
             bool(group.get("person")),
             bool(group.get("quantity")),
