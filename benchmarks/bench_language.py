@@ -12,6 +12,7 @@ unseen. The parts, and when an entry is right:
   later. New facts with these words are allowed ("sold the Volvo"). look-alikes: nothing ends. corrections: a fact with
   the given words was stated by the first message, and holds at no time after the second one.
 * changes_third: a third set of changes, look-alikes, corrections and dates, with speakers of other names than "user".
+* changes_plain: a fourth set of the same kind, in short plain statements.
 * dates: a fact with the given words has the expected interval, to the day.
 * nonsense: no fact is stated, not even one that has ended.
 * others: German, French and Spanish, as everyday and nonsense.
@@ -285,16 +286,20 @@ def changes(half: str) -> Iterator[Verdict]:
         yield from (judge_correction(f"corrections{scenes}", *entry) for entry in data["corrections"])
 
 
-def changes_third(half: str) -> Iterator[Verdict]:
-    data = read("changes_third", half)
+def changes_third(half: str, name: str = "third") -> Iterator[Verdict]:
+    data = read(f"changes_{name}", half)
     for _, speaker, *entry in data["changes"]:
         before, later, words, *others = entry
-        yield judge_change("changes, third", before, later, words, *others, speaker=speaker)
+        yield judge_change(f"changes, {name}", before, later, words, *others, speaker=speaker)
     for speaker, before, later in data["look_alikes"]:
-        yield judge_look_alike("look-alikes, third", before, later, speaker=speaker)
+        yield judge_look_alike(f"look-alikes, {name}", before, later, speaker=speaker)
     for speaker, before, correction, words in data["corrections"]:
-        yield judge_correction("corrections, third", before, correction, words, speaker=speaker)
-    yield from (replace(judge_date(*entry), part="dates, third") for entry in data["dates"])
+        yield judge_correction(f"corrections, {name}", before, correction, words, speaker=speaker)
+    yield from (replace(judge_date(*entry), part=f"dates, {name}") for entry in data["dates"])
+
+
+def changes_plain(half: str) -> Iterator[Verdict]:
+    yield from changes_third(half, "plain")
 
 
 def dates(half: str) -> Iterator[Verdict]:
@@ -329,6 +334,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "everyday": everyday,
     "changes": changes,
     "changes_third": changes_third,
+    "changes_plain": changes_plain,
     "dates": dates,
     "nonsense": nonsense,
     "others": others,

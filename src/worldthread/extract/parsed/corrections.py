@@ -16,7 +16,8 @@ from worldthread.types import Fact
 
 _CUES: Final = re.compile(rf"\b(?:{TABLE['corrections']['cues'].replace(chr(10), '').strip()})\b", re.IGNORECASE)
 OPENING: Final = re.compile(
-    r"(?:(?:no|wait|oops|whoops|sorry|actually|ah|oh|hm|my bad|my mistake|hang on|hold on|scratch that|strike that|"
+    r"(?:(?:no,? wait|wait,? no|no,? no|sorry,? no|actually,? no|oops,? no|no,? sorry|"
+    r"no|wait|oops|whoops|sorry|actually|ah|oh|hm|my bad|my mistake|hang on|hold on|scratch that|strike that|"
     r"correction|small correction|edit|typo|"
     r"i (?:was (?:wrong|mistaken)|stand corrected|made a (?:mistake|typo|slip)|misread (?:it|that|this|the \w+)|"
     r"(?:mixed|got) (?:that|it|them|this|those) (?:up|wrong|mixed up)|misspoke|misremembered|miscounted|"
@@ -26,6 +27,11 @@ OPENING: Final = re.compile(
     r"(?:that|this|it|what i said|what i wrote)(?:['’]s| is| was) "
     r"(?:wrong|not right|not true|not correct|incorrect|false|a mistake|a typo|an error))"
     r"[,:;.!–—-]++ ?)+",
+    re.IGNORECASE,
+)
+_DENIED: Final = re.compile(  # "Actually I'm not allergic to peanuts, it's cashews"
+    r"^actually,? (?:\w+'(?:m|s|re)|(?:\w+ ){1,4}?(?:am|is|are)) not (?P<words>[^,.;:!?]+)"
+    r"(?:[,;.–—-]| but) ?(?:it's|i'm|he's|she's|they're|we're|it is|but)\b",
     re.IGNORECASE,
 )
 _INSTEAD: Final = re.compile(
@@ -87,10 +93,13 @@ def correction_of(text: str, speaker: str) -> Correction | None:
         speaker: who says it.
     """
     plain = text.replace("’", "'")
-    is_certain = _CUES.search(plain) is not None or OPENING.match(plain) is not None
+    denied = _DENIED.match(plain)
+    is_certain = denied is not None or _CUES.search(plain) is not None or OPENING.match(plain) is not None
     if not is_certain and _CONTRAST.search(plain) is None:
         return None
     wrong = tuple(match["words"].strip() for match in _INSTEAD.finditer(plain))
+    if denied is not None:
+        wrong += (denied["words"].strip(),)
     return Correction(text, speaker, wrong, is_certain)
 
 
@@ -117,7 +126,7 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
         return _with_named(exact or found, view)
     found += [fact for fact in ours if fact not in new and _is_other_count(fact, correction.text)]
     for fact in new:
-        found += [old for old in ours if old not in new and _is_replaced(old, fact)]
+        found += [old for old in ours if old not in new and (_is_replaced(old, fact) or _is_renamed(old, fact))]
     if found:
         return _with_named(found, view)
     others = [f for f in ours if f not in new]
@@ -174,7 +183,9 @@ def _plain(fact: Fact) -> str:
 def _has(fact: Fact, words: str) -> bool:
     wanted = normalise_name(words).split()
     have = _WORD.findall(fact.key[2])
-    return bool(wanted) and all(word in have for word in _WORD.findall(" ".join(wanted)))
+    called_wrong = _WORD.findall(" ".join(wanted))
+    said = {*have, *fact.key[1].split()}  # "allergic to peanuts" is (user, is allergic to, peanuts)
+    return all(word in said for word in called_wrong) and any(word in have for word in called_wrong)
 
 
 def _is_replaced(old: Fact, new: Fact) -> bool:
@@ -191,6 +202,16 @@ def _is_replaced(old: Fact, new: Fact) -> bool:
     if _SINGLE.fullmatch(old.key[1]) is not None and old.key[1].split()[-1] == new.key[1].split()[-1]:
         return len(one) == 1 or len(other) == 1 or bool(set(one) & set(other)) or not one[0].isalpha() or one[0] == "on"
     return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1 and len(one) > 1
+
+
+def _is_renamed(old: Fact, new: Fact) -> bool:
+    """Return whether a message gives another name of what a fact names: "the cat's name is Tigger"."""
+    named = _CALLED.search(old.object)
+    if named is None or new.key[1] not in ("has name", "is called"):
+        return False
+    kind = old.key[2].partition(" called ")[0].partition(" named ")[0]
+    noun = _plain(new).removeprefix("the ")
+    return kind.split()[-1] == noun and normalise_name(named[1]) != new.key[2]
 
 
 def _is_other_count(fact: Fact, text: str) -> bool:

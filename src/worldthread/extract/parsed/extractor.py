@@ -19,6 +19,7 @@ from worldthread.extract.parsed.fact_features import Reading
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.parser import normalised, parse
+from worldthread.extract.parsed.phrased_endings import phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.probable import probable_facts
 from worldthread.extract.parsed.validity import TURNS
@@ -71,7 +72,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/3"
+    name: Final = "parsed/4"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -165,8 +166,11 @@ class ParsedExtractor:
                 if fact not in stated:
                     reasons[fact] = correction.text
                     corrected.add(fact)
+        said, by = reading.said, speaker or USER
+        if correction is None:
+            for fact, sentence in phrased_endings(said, by, stated_facts, view):
+                reasons.setdefault(fact, sentence)
         if not reasons:  # what a rule understands needs no guess
-            said, by = reading.said, speaker or USER
             for learned in learned_endings(said, by, stated_facts, view, corrects=correction is not None):
                 reasons[learned.fact] = learned.reason
                 if learned.never:

@@ -71,7 +71,7 @@ def learned_endings(
     if not 1 < len(text.split()) <= _LONGEST:
         return []
     skipped = set(stated)
-    facts = dict.fromkeys([*view.facts(subject=speaker), *_named(text, speaker, view)])
+    facts = dict.fromkeys([*view.facts(subject=speaker), *named_facts(text, speaker, view)])
     said = {stem(word) for word in _WORD.findall(text.lower())} - FREQUENT
     asked = [fact for fact in facts if fact not in skipped and _shares(fact.object, said)][:_MOST_ASKED]
     model = ending_model() if asked else None
@@ -92,7 +92,7 @@ def learned_endings(
     return found
 
 
-def _named(unit: str, speaker: str, view: GraphView) -> list[Fact]:
+def named_facts(unit: str, speaker: str, view: GraphView) -> list[Fact]:
     """Return the facts of people and things that a text names: "my sister", "Rex", "the gym"."""
     words = [_POSSESSIVE.sub("", word) for word in _WORD.findall(unit)]
     phrases = [*words, *(f"{one} {two}" for one, two in pairwise(words))]

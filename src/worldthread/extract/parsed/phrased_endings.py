@@ -1,0 +1,356 @@
+"""Finds facts that a short message ends, by patterns over its words in which the parts of each fact are marked.
+
+The rules of ``changes.toml`` begin with a parse and look for facts. Here it is the other way round: what the memory
+knows of the speaker, and of whom the message names, says which words mean whose fact and what it is about, so that a
+pattern such as "SUBJ got rid of THING" needs no parse. ``ending_phrases.toml`` has the patterns.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, PAST, RELATION_KINDS, WORDS
+from worldthread.extract.parsed.learned_endings import named_facts
+from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
+from worldthread.graph import GraphView
+from worldthread.names import normalise_name
+from worldthread.types import Fact
+
+_TABLE: Final = tomllib.loads(
+    files("worldthread.extract.parsed").joinpath("ending_phrases.toml").read_text(encoding="utf-8")
+)
+_GENERIC: Final = frozenset(["has", "have", "owns", "uses"])
+_LONGEST: Final = 25  # words of a sentence
+_MOST_CHARACTERS: Final = 240
+_MOST_FACTS: Final = 200
+
+_ADVERBS: Final = (
+    "(?: (?:have|has|had|am|is|are|was|were|been|just|finally|recently|lately|also|now|already|officially|really|"
+    "completely|totally|fully|then|actually|sadly|happily|thankfully|luckily|unfortunately|since|both|all|got|gotten|"
+    "eventually|today|yesterday|again|so|simply|formally|permanently|both))*"
+)
+_SLOTS: Final = {
+    " BE ": rf"(?: (?:is|are|was|were|has|have|had|got|gets|became|went|remains?)|'s|'re|'ve|'d)?{_ADVERBS} ",
+    "SUBJ": rf"SUBJ(?:'(?:ve|s|m|re))?{_ADVERBS}",
+    "WHOM": "(?:WHOM|SUBJ)",
+    "THING": "(?:THING|BARE)",
+    "BE ": rf"(?:is|are|was|were|has|have|had|got|gets|became|went){_ADVERBS} ",
+    "NEW": r"(?:[^\s,;:!?]+(?: [^\s,;:!?]+){0,4})",
+}
+_BEGIN: Final = (
+    r"(?:^|[,;:.!–—-] +|\b(?:and|but|so|because|since|as|that|now|well|then|also|oh|ok|turns out|says|told me) )"
+    r"(?:(?:finally|sadly|unfortunately|luckily|happily|today|yesterday|recently|now|so|actually|just|last \w+|"
+    r"this (?:morning|week|month|year)|as of \w+|since \w+),? )*"
+)
+_END: Final = (
+    r"(?=\W*$|\s*[,;:.!–—(-]|\s(?:and|but|so|because|since|as|after|when|while|last|yesterday|today|tonight|this|on|in|"
+    r"at|for|to|from|with|by|again|now|already|recently|finally|altogether|completely|entirely|"
+    r"(?:an?|a few|two|three|four|five|six|ten|\d+) (?:minute|hour|day|week|month|year|while|moment|bit)s?|"
+    r"just|too|either|anymore|"
+    r"any more|earlier|also|then|during|due|thanks|instead|"
+    r"forever|myself|himself|herself|ourselves|permanently)\b)"
+)
+_PASSING: Final = re.compile(
+    r"\s*(?:early|late|home|back|for (?:the|a|an|one|now|today|two|three|some|work|lunch) ?"
+    r"(?:day|week|weekend|while|walk|night|hour|month|few|moment|minute|bit|break)?s?\b|until|till|temporarily|"
+    r"this week|tonight|at home|on the (?:bus|train|tram|table)|behind)\b"
+    r"|(?<=gone) (?:to|for|out|home|on)\b|(?<=retired) to\b|(?<=cancelled)(?: for)? (?:today|this week)\b"
+)
+_LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
+_SOMEWHERE: Final = re.compile(
+    r" (?:at|in|on|with|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
+)
+_DOUBTFUL: Final = re.compile(
+    r"\b(?:if|would|might|may(?! \d)|maybe|perhaps|could|should|almost|nearly|(?<!don't )(?<!doesn't )(?<!longer )"
+    r"wants?|wanted|wish(?:es)?|hop(?:e|es|ing)|think(?:s|ing)?|consider(?:s|ing)?|tempted|try|tries|tried|trying|"
+    r"offer(?:s|ed)?|dream(?:s|t|ed)?|lent|borrow\w*|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|promised?|"
+    r"about to|(?<!not )(?<!n't )going to|will(?! not)|supposed?|never|still|before|ought|needs? to|years ago|"
+    r"in my dreams|in (?:19|20)\d\d|for a living|"
+    r"(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|some of|"
+    r"one of|again next|not true)\b|['’](?:d|ll)\b|\?",
+)
+_NUMBER: Final = (
+    r"(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty)"
+)
+_QUANTITY: Final = re.compile(rf"(?P<number>{_NUMBER}) (?P<unit>(?:an? |per )?[^\W\d_]+)")
+_INNER: Final = re.compile(r"^(?P<head>.+?) (?:of|to|in|at|with|from|for|on|about|by) (?P<inner>.+)$")
+_NAMED: Final = re.compile(r"^(?P<kind>.+?) (?:called|named) (?P<name>.+)$")
+_ARTICLE: Final = re.compile(r"^(?:an?|the|my|our|his|her|their|some|all|one) ")
+_OLD: Final = r"(?:old |own |beloved |poor |whole |dear |good old |trusty |little |lovely |last )?"
+_NOT_MINE: Final = re.compile(
+    r"\b(?:his|her|your|their|its|another|some|other|any|every|each|\S+(?<!SUBJ)'s|\S+s'|more|new|first|second|next) $"
+)
+_OTHERS: Final = re.compile(r"\b(?:he|she|they|him|them|his|her|their)\b")
+
+
+class _Group(NamedTuple):
+    families: tuple[str, ...]
+    relation: re.Pattern[str] | None
+    object: re.Pattern[str] | None
+    subject: re.Pattern[str] | None
+    by_subject: bool
+    person: bool
+    quantity: bool
+    has: re.Pattern[str] | None
+    pattern: re.Pattern[str]
+
+    def covers(self, fact: Fact) -> bool:
+        """Return whether the patterns of the group are about facts like this one."""
+        subject, relation, value = fact.key
+        if self.object is not None and self.object.fullmatch(value) is None:
+            return False
+        if self.subject is not None and self.subject.fullmatch(subject) is None:
+            return False
+        if self.has is not None and relation in _GENERIC and self.has.search(value) is None:
+            return False
+        is_relation = self.relation is not None and self.relation.fullmatch(relation) is not None
+        return is_relation or any(is_in(family, fact) for family in self.families)
+
+
+def _compiled(line: str) -> str:
+    for slot in ("NEW", "WHOM", " BE ", "BE ", "THING"):
+        line = line.replace(slot, _SLOTS[slot])
+    line = re.sub(r"(?<!\|)SUBJ(?!\)|')", lambda _: _SLOTS["SUBJ"], line)
+    return f"{line}{_END}"
+
+
+def _groups() -> Iterator[_Group]:
+    for group in _TABLE["groups"]:
+        lines = [_compiled(line) for line in group["patterns"].strip().split("\n")]
+        relation, value, subject = (
+            re.compile(group[key]) if key in group else None for key in ("relation", "object", "subject")
+        )
+        yield _Group(
+            tuple(group.get("families", "").split()),
+            relation,
+            value,
+            subject,
+            bool(group.get("by_subject")),
+            bool(group.get("person")),
+            bool(group.get("quantity")),
+            re.compile(group["has"]) if "has" in group else None,
+            re.compile(f"{_BEGIN}(?:{'|'.join(lines)})"),
+        )
+
+
+@cache
+def _all_groups() -> tuple[_Group, ...]:
+    return tuple(_groups())
+
+
+def phrased_endings(
+    sentences: Sequence[str], speaker: str, stated: Iterable[Fact], view: GraphView
+) -> list[tuple[Fact, str]]:
+    """Return the facts that a message ends in words that the patterns know, each with the sentence.
+
+    Args:
+        sentences: the sentences of the message, without its label and without questions.
+        speaker: who says it.
+        stated: the facts that the message states; they do not end.
+        view: what the memory holds.
+
+    Returns:
+        Facts that hold, none twice.
+    """
+    found: dict[Fact, str] = {}
+    skipped = set(stated)
+    for number, sentence in enumerate(sentences):
+        text = _plain(sentence)
+        if len(text) > _MOST_CHARACTERS or not 1 < len(text.split()) <= _LONGEST or _DOUBTFUL.search(text) is not None:
+            continue
+        facts = dict.fromkeys(
+            [
+                *view.facts(subject=speaker)[-_MOST_FACTS:],
+                *named_facts(sentence, speaker, view),
+                *_facts_of_things(text, speaker, view),
+            ]
+        )
+        earlier = _plain(" ".join(sentences[: number + 1]))
+        candidates = [fact for fact in facts if fact not in skipped and PAST.match(fact.key[1]) is None]
+        loosely: dict[Fact, str] = {}
+        for fact in candidates:
+            how = _ends(fact, text, earlier, speaker)
+            if how == "THING":
+                found.setdefault(fact, sentence)
+            elif how:
+                loosely[fact] = how
+        heads = {fact: mention_of_text(fact.object).head for fact in loosely}
+        for fact in loosely:
+            same = {other.key[2] for other in loosely if heads[other] == heads[fact] and loosely[other] == "BARE"}
+            if len(same) < 2 or loosely[fact] != "BARE":
+                found.setdefault(fact, sentence)
+    return list(found.items())
+
+
+def _facts_of_things(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
+    """Yield the facts of others about a thing that a sentence names, where only one of them has such a thing."""
+    words = re.findall(r"[^\W_][\w'-]*", text)
+    for size in (1, 2, 3):
+        for start in range(1, len(words) - size + 1):
+            if words[start - 1] in ("the", "his", "her", "their", "from", "by"):
+                found = view.facts(object=" ".join(words[start : start + size]))
+                if len({fact.subject for fact in found}) == 1 and found[0].subject != speaker:
+                    yield from found
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
+    text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
+    return re.sub(r"\b(i|we|they|you|he|she|it) (?:am|are|is) not\b", r"\1 not", text)
+
+
+def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
+    """Return how a sentence ends a fact: "THING" by its name, "BARE" by a kind, "ALL" by neither; empty if not."""
+    for group in _all_groups():
+        if not group.covers(fact):
+            continue
+        for one in _marked(fact, group, text, earlier, speaker):
+            marked = re.sub(r"\b(THING|BARE)'s (?!\w+ing\b)", r"\1 is ", one)
+            match = group.pattern.search(marked)
+            if match is None or _PASSING.match(marked, match.end()) is not None:
+                continue
+            if _LEFT.search(match[0]) is not None and _SOMEWHERE.match(marked, match.end()) is not None:
+                continue  # "I left Jonas at the station"
+            return "BARE" if "BARE" in match[0] else "THING" if "THING" in match[0] else "ALL"
+    return ""
+
+
+def _marked(fact: Fact, group: _Group, text: str, earlier: str, speaker: str) -> Iterator[str]:
+    """Yield a sentence with the words for the parts of a fact marked."""
+    own = normalise_name(speaker)
+    subject, _, value = fact.key
+    is_thing = subject != own and not _is_somebody(subject, own)
+    if group.quantity:
+        old = _QUANTITY.search(value)
+        if old is not None:
+            new = re.sub(rf"\b{_NUMBER} {re.escape(old['unit'])}\b", "QUANTITY", text)
+            if old[0] not in text:
+                yield _with_subject(new, subject, own, earlier, _names(subject, own))
+        return
+    if group.by_subject or is_thing:
+        if not is_thing and not group.by_subject:
+            return
+        marked = _with_things(text, subject.removeprefix(f"{own}'s "), "", own=True)
+        marked = re.sub(rf"\b{re.escape(value)}\b", "OLD", marked)
+        marked = _with_subject(marked, own, own, earlier, [])
+        if marked != text:
+            yield marked
+        if "price" not in group.families:
+            return
+    marked = _with_things(text, value.replace(f"{own}'s ", "my "), fact.key[1], own=subject == own)
+    if group.person:
+        marked = marked.replace("BARE", "THING")
+    yield _with_subject(marked, subject, own, earlier, _names(subject, own))
+
+
+def _is_somebody(subject: str, own: str) -> bool:
+    noun = stem(subject.removeprefix(f"{own}'s ").split(" ")[-1])
+    if subject.startswith(f"{own}'s "):
+        return noun in LISTS["relations"] | LISTS["partners"] | LISTS["pets"] | {"parent"} or noun in KIN
+    return noun not in KINDS and " " not in subject and noun not in _THINGS
+
+
+_THINGS: Final = LISTS["places"] | WORDS["containers"] | frozenset(_TABLE["words"]["things"].split())
+
+
+def _names(subject: str, own: str) -> list[str]:
+    """Return how somebody other than the speaker is called in a message."""
+    if subject.startswith(f"{own}'s "):
+        noun = subject.removeprefix(f"{own}'s ")
+        forms = [f"{owner} {word}" for owner in ("my", "our") for word in sorted({noun, *KIN.get(noun, ())})]
+        return forms + (sorted({noun, *KIN[noun]}) if noun in KIN else [])
+    return [subject]
+
+
+def _with_subject(text: str, subject: str, own: str, earlier: str, names: list[str]) -> str:
+    """Return a sentence with the words for whose fact it is marked."""
+    if subject == own:
+        text = re.sub(r"\b(?:i|we)(?=\b)", "SUBJ", text)
+        text = re.sub(r"\b(?:me|us)\b", "WHOM", text)
+        return re.sub(r"\b(?:my|our)\b", "POSS", text)
+    name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    known = re.search(rf"(?<![\w'])(?:{name})(?![\w-])", earlier) is not None
+    verb = r"\w+(?:ed|en|ing)\b|(?:got|gone|now|not|no|just|left|quit|sold)\b"
+    text = re.sub(rf"(?<![\w'])(?:{name})'s (?={verb})", "SUBJ's ", text)
+    text = re.sub(rf"(?<![\w'])(?:{name})'s ", "POSS ", text)
+    text = re.sub(rf"(?<![\w'])(?:{name})(?![\w'-])", "SUBJ", text)
+    if known:
+        text = re.sub(r"\b(?:he|she|they)\b", "SUBJ", text)
+        text = re.sub(r"\b(?:him|them)\b|\bher\b(?= (?:out|off|go|on|to|redundant)\b|\W*$)", "WHOM", text)
+        text = re.sub(r"\b(?:his|her|their)\b", "POSS", text)
+    return text
+
+
+def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
+    """Return a sentence with the words for a thing marked: THING by all its words, BARE by its kind."""
+    value = _ARTICLE.sub("", value)
+    full, bare = _forms(value, relation)
+    determiners = "the|this|that|these|those|" + ("my|our|all my|all our" if own else "his|her|their")
+
+    def mark(match: re.Match[str]) -> str:
+        before = match.string[: match.start()]
+        return match[0] if _NOT_MINE.search(before) is not None else "THING"
+
+    for form in full:
+        pattern = (
+            rf"(?<![\w'@#-])(?:(?:{determiners}) {_OLD}{re.escape(form)}(?:s|es)?|{re.escape(form)})"
+            r"(?![\w'-]*\w(?<!'s))"
+        )
+        marked = re.sub(pattern, mark, text)
+        if marked != text:
+            return marked
+    for form in bare:
+        pattern = rf"(?<![\w'@#-])(?:{determiners}) {_OLD}{re.escape(form)}(?:s|es)?(?![\w'-]*\w(?<!'s))"
+        marked = re.sub(pattern, "BARE", text)
+        if marked != text:
+            return marked
+    return text
+
+
+@cache
+def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return how a thing may be called: by all its words, and with an article by its kind.
+
+    Args:
+        value: the object of a fact, or its subject.
+        relation: the relation of the fact; empty for a subject.
+    """
+    full, bare = [value], []
+    named = _NAMED.match(value)
+    if named is not None:
+        full += [named["name"]]
+        value = named["kind"]
+        bare.append(value)
+    inner = _INNER.match(value)
+    if inner is not None and not relation:
+        value = inner["head"]
+        bare.append(value)
+    elif inner is not None:
+        full += [_ARTICLE.sub("", inner["inner"])]
+        value = inner["head"]
+        bare.append(value)
+    words = value.split(" ")
+    if len(words) > 1:
+        last = words[-1]
+        if last in WORDS["containers"] | WORDS["ties"] | {"some"}:
+            full.append(" ".join(words[:-1]))
+        if len(words) > 2 and inner is None and words[1] in ("every", "a", "each"):
+            full.append(words[0])
+        bare.append(last)
+    numberless = re.sub(rf"^{_NUMBER} ", "", value)
+    if numberless != value:
+        bare.append(numberless)
+    kinds = {*KINDS.get(words[-1], ()), *RELATION_KINDS.get(relation, ())}
+    bare += sorted(kinds)
+    if relation == "does":
+        base = words[0].removesuffix("e")
+        full += [f"{base}ing", f"{base}{base[-1:]}ing"]
+    if relation == "owes":
+        full.append(words[0])
+    unique = [form for form in dict.fromkeys(full) if len(form) > 1]
+    return tuple(unique), tuple(form for form in dict.fromkeys(bare) if form not in unique and len(form) > 1)

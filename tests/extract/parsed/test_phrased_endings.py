@@ -1,0 +1,97 @@
+"""What short messages end, by patterns over the words that mean a fact, and what only looks alike."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from worldthread import Fact, Memory
+from worldthread.extract.parsed.phrased_endings import phrased_endings
+from worldthread.models.fake import FakeEmbedder
+
+_FIRST = datetime(2024, 4, 10, 10, tzinfo=UTC)
+
+
+def _ended(*messages: str) -> list[Fact]:
+    """Return the facts that held before the last message and do not hold after it."""
+    with Memory(model="none", embedder=FakeEmbedder()) as memory:
+        for day, message in enumerate(messages[:-1]):
+            memory.remember([{"role": "user", "content": message}], at=_FIRST + timedelta(days=day))
+        before = set(memory.view().facts())
+        assert before, "nothing was stated"
+        memory.remember([{"role": "user", "content": messages[-1]}], at=_FIRST + timedelta(days=9))
+        return sorted(before - set(memory.view().facts()), key=str)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("I'm based in Tallinn.", "I packed up and left Tallinn for good."),
+        ("I work for Lego.", "Lego and I parted ways."),
+        ("My wife works for Nestlé.", "They made my wife redundant."),
+        ("I have a rowing machine.", "My rowing machine went to the dump."),
+        ("My uncle has a caravan.", "My uncle got rid of his caravan."),
+        ("I dislike opera.", "I've come to love opera."),
+        ("I'm planning a trip to Oslo.", "I'm not going to Oslo after all."),
+        ("My best friend is Ida.", "Ida and I fell out and don't talk any more."),
+        ("I weigh 92 kilos.", "I'm down to 86 kilos."),
+        ("I'm looking for a job.", "I found a job at last!"),
+        ("The printer is broken.", "They fixed the printer."),
+        ("My dad drives a lorry for a living.", "Dad has retired."),
+    ],
+)
+def test_a_fact_ends_whatever_the_verb_is(before: str, now: str) -> None:
+    assert _ended(before, now)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("I'm based in Tallinn.", "My cousin packed up and left Tallinn for good."),
+        ("I have a rowing machine.", "His rowing machine went to the dump."),
+        ("I have a rowing machine.", "I might get rid of my rowing machine."),
+        ("I have a rowing machine.", "I left my rowing machine at the club."),
+        ("I dislike opera.", "My husband has come to love opera."),
+        ("I'm planning a trip to Oslo.", "My boss cancelled her trip to Oslo."),
+        ("I weigh 92 kilos.", "My brother is down to 86 kilos."),
+        ("The printer is broken.", "They fixed the scanner."),
+        ("I'm a member of the tennis club.", "I left the tennis club early tonight."),
+        ("My flatmate is Ali.", "Ali left for work early."),
+        ("I have a Kindle.", "Did somebody steal my Kindle?"),
+    ],
+)
+def test_what_looks_alike_ends_nothing(before: str, now: str) -> None:
+    assert _ended(before, now) == []
+
+
+def test_one_of_two_things_ends_only_by_its_name() -> None:
+    both = ("I have a red canoe.", "I have a green canoe.")
+    assert _ended(*both, "I got rid of the canoe.") == []
+    assert [fact.object for fact in _ended(*both, "I got rid of the green canoe.")] == ["green canoe"]
+
+
+def test_a_message_of_any_length_is_read() -> None:
+    with Memory(model="none", embedder=FakeEmbedder()) as memory:
+        memory.remember([{"role": "user", "content": "I have a canoe."}], at=_FIRST)
+        view = memory.view()
+        assert phrased_endings(["", "a" * 100_000, "sold " * 1000, "'s 's 's"], "user", [], view) == []
+        assert [fact.object for fact, _ in phrased_endings(["I sold my canoe"], "user", [], view)] == ["canoe"]
+
+
+@pytest.mark.parametrize(
+    ("before", "correction"),
+    [
+        ("My niece is 12.", "No wait, my niece is 13."),
+        ("I have a cat named Flops.", "That was wrong, the cat's name is Flopsy."),
+        ("I'm allergic to walnuts.", "Actually I'm not allergic to walnuts, it's hazelnuts."),
+    ],
+)
+def test_what_is_corrected_was_never_so(before: str, correction: str) -> None:
+    with Memory(model="none", embedder=FakeEmbedder()) as memory:
+        memory.remember([{"role": "user", "content": before}], at=_FIRST)
+        wrong = {fact for fact in memory.view().facts() if fact.subject != "Flops"}
+        memory.remember([{"role": "user", "content": correction}], at=_FIRST + timedelta(days=1))
+        then = memory.view((_FIRST + timedelta(hours=1)).timestamp())
+        assert wrong
+        assert not [fact for fact in wrong if then.holds(fact)]
