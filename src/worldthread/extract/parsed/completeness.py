@@ -92,9 +92,16 @@ def _with_recurrence(doc: Doc, stated: LocatedFact, heads: set[Token], at: float
         and not any(word in shown.split() for word in doc.text[time.start : time.end].lower().split()[-1:])
         and _is_time_of(doc, time, stated, heads)
     ]
-    if len(found) != 1 or clause.verb.idx > found[0].start:
+    if len(found) != 1:
         return stated
-    return stated._replace(fact=replace(fact, object=f"{fact.object} {doc.text[found[0].start : found[0].end]}"))
+    begin = doc.text[: found[0].start].strip().lower()
+    subject = clause.subject
+    opens = begin in ("", "on") and subject is not None and doc[: subject.left_edge.i].text.rstrip(" ,")[-1:].isalpha()
+    if clause.verb.idx > found[0].start and not (opens and doc.text.find(",", 0, clause.verb.idx) <= found[0].end):
+        return stated
+    when = doc.text[found[0].start : found[0].end]
+    when = when[0].lower() + when[1:] if found[0].start == 0 and not doc[0].ent_type_ and doc[0].pos_ != "PROPN" else when
+    return stated._replace(fact=replace(fact, object=f"{fact.object} {when}"))
 
 
 def _is_mistimed(stated: LocatedFact, at: float) -> bool:

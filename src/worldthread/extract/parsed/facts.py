@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_particle, is_present_form
+from worldthread.extract.parsed.introductions import introduced, name_to_call
 from worldthread.extract.parsed.phrases import NamedPhrase, is_break, last_of, noun_phrase, render
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program, third_person
@@ -37,6 +38,15 @@ _ASIDES: Final = frozenset([
     "till", "until", "when", "whenever", "where", "whereas", "while",
 ])  # fmt: skip
 _IN_LIST: Final = frozenset(["CD", "DT", "HYPH", "JJ", "LS", "NN", "NNP", "NNPS", "NNS", "POS", "PRP$", "VBG"])
+_DEGREES: Final = frozenset([
+    "accordingly", "altogether", "better", "completely", "else", "enough", "entirely", "fine", "fully", "further", "greatly",
+    "here", "however", "indeed", "instead", "least", "less", "more", "most", "much", "never", "not", "perfectly", "similarly",
+    "somehow", "strongly", "there", "therefore", "thus", "very", "wholeheartedly",
+]) # fmt: skip
+_NO_HABITS: Final = (WORDS["attitudes"] | WORDS["light"] | WORDS["empty"] | WORDS["schedules"]) - {"work"}
+_USUALLY: Final = frozenset(["always", "normally", "often", "rarely", "regularly", "seldom", "sometimes", "typically", "usually"])
+_SCALES: Final = frozenset(["deep", "heavy", "high", "long", "tall", "thick", "wide"])
+_GOALS: Final = frozenset(["aim", "ambition", "dream", "goal", "hope", "plan", "resolution", "target"])
 _COMPLETING: Final = frozenset([
     "acomp", "advmod", "amod", "appos", "attr", "ccomp", "dobj", "nmod", "npadvmod", "nummod", "oprd", "pcomp", "pobj",
     "xcomp",
@@ -53,10 +63,12 @@ class LocatedFact(NamedTuple):
     Args:
         fact: the fact.
         clause: the clause.
+        is_certain: whether the form of the sentence leaves no doubt: "Call me Bex".
     """
 
     fact: Fact
     clause: Clause
+    is_certain: bool = False
 
 
 class SentenceFacts(NamedTuple):
@@ -95,6 +107,14 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
         facts = reader.facts()
         understood += bool(facts)
         found += [LocatedFact(fact, clause) for fact in facts]
+    stated = {fact.key for fact, *_ in found}
+    sure = [(f, c) for f, c in introduced(doc, [c for c, _ in all_clauses], referents) if f.key not in stated]
+    found += [LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True) for fact, clause in sure]
+    understood += len({clause.verb for _, clause in sure} - {one.clause.verb for one in found if not one.is_certain})
+    if (name := name_to_call(doc.text)) is not None and not found:
+        verb = next(t for t in doc if t.lower_ == "call")
+        asked = Clause(verb, None, "call", (), "", False, False, False, False, "")
+        found.append(LocatedFact(Fact(referents.speaker, "is called", name), asked, is_certain=True))
     verbs = sum(t.pos_ == "VERB" and t.dep_ in ("ROOT", "conj", "advcl", "relcl", "ccomp", "parataxis") for t in doc)
     verbs = max(verbs, len(all_clauses))
     whole = bool(found) and understood == len(all_clauses) and verbs <= understood
@@ -314,6 +334,12 @@ class _ClauseReader:
             return self._of_any_verb(subject)
         if lemma in _MAKING and not clause.is_progressive:
             return self._of_making(subject)
+        if lemma == "believe" and (trusted := self._believed()) is not None:
+            return [Fact(subject.name, "believes in", trusted)]
+        if lemma == "call" and not self._happens() and (called := self._related()) is not None:
+            return [Fact(subject.name, "calls", called)]
+        if lemma == "start" and not clause.is_progressive and self._starts_with_group():
+            return self._of_any_verb(subject)
         if verb in WORDS["attitudes"] or (
             lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
         ):
@@ -373,6 +399,9 @@ class _ClauseReader:
         if clause.lemma in _FEELINGS and clause.is_perfect and clause.negation == "never" and not clause.is_past:
             value = self._object()
             return [] if value is None else [Fact(subject.name, "dislikes", value, _feeling(subject.name, value))]
+        if clause.lemma == "believe" and clause.auxiliaries == ("do",) and not clause.is_past:
+            trusted = self._believed()
+            return [] if trusted is None else [Fact(subject.name, "does not believe in", trusted)]
         habits = WORDS["habits"] | WORDS["alone"]
         is_simple = "do" in clause.auxiliaries or (clause.negation == "never" and not clause.auxiliaries)
         if clause.is_past or clause.is_perfect or clause.lemma not in habits or not is_simple:
@@ -394,6 +423,13 @@ class _ClauseReader:
             (c for c in self._verb.rights if c.dep_ in ("attr", "acomp", "oprd", "prep", "nummod") and not is_time(c)),
             None,
         )
+        deed = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
+        if complement is None and deed is not None and subject.lemma in _GOALS and subject.owner is not None:
+            value = self._clause_object(deed)
+            return [] if value is None or clause.is_past else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+        measured = next((c for c in self._verb.rights if c.dep_ == "acomp" and c.lower_ in _SCALES), None)
+        if measured is not None and not clause.is_past and (size := self._size(measured)) is not None:
+            return [Fact(subject.name, "is", size)]
         is_time_only = complement is None or (
             not _is_favourite(subject.head)
             and (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"])
@@ -580,6 +616,13 @@ class _ClauseReader:
         value = render(first, complement.i, self._referents)
         return [] if value is None else [Fact(subject.name, "is", value)]
 
+    def _size(self, adjective: Token) -> str | None:
+        """Return how tall or long something is: "1.85 m tall"."""
+        words = adjective.doc[self._verb.i + 1 : adjective.i + 1]
+        is_measure = 2 <= len(words) <= 6 and any(t.like_num or t.text[0].isdigit() for t in words[:2])
+        is_plain = all(t.is_alpha or t.like_num or t.text in "'\"′″.,-" or t.text[0].isdigit() for t in words)
+        return words.text if is_measure and is_plain else None
+
     def _of_place(self, subject: NamedPhrase, prep: Token) -> list[Fact]:
         """Return where a thing is, or where a person is from."""
         clause = self._clause
@@ -730,6 +773,8 @@ class _ClauseReader:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
         if not preps and clause.lemma == "work" and any(c.dep_ == "dobj" for c in self._verb.rights):
             return self._of_any_verb(subject)  # "works night shifts"
+        if not preps and clause.lemma == "work" and not is_past and (how := self._manner()) is not None:
+            return [Fact(subject.name, self._relation(), how)]  # "works part time"
         return found
 
     def _of_making(self, subject: NamedPhrase) -> list[Fact]:
@@ -972,6 +1017,8 @@ class _ClauseReader:
             relation = f"{relation} {other}"  # "owes me 200 pounds"
         elif complement.dep_ in ("attr", "acomp", "oprd", "ccomp", "dative"):
             return []
+        elif complement.dep_ == "dobj" and complement.lower_ == "me":
+            return self._of_what_is_done_to_speaker(subject, relation)
         if complement.dep_ == "xcomp":
             if lemma not in WORDS["takes_clause"]:
                 return []
@@ -989,6 +1036,17 @@ class _ClauseReader:
             aspect = _feeling(subject.name, value)
         return [Fact(subject.name, relation, value, aspect)]
 
+    def _of_what_is_done_to_speaker(self, subject: NamedPhrase, relation: str) -> list[Fact]:
+        """Return what somebody does to the speaker: "my doctor put me on statins"."""
+        is_known = subject.owner is not None or subject.is_proper
+        rest = [c for c in self._verb.rights if c.i > self._verb.i + 1 and not c.is_punct and not is_time(c)]
+        goal = next((c for c in rest if c.dep_ == "prep"), None)
+        if not is_known or goal is None or rest[0] != goal or any(c.dep_ in ("xcomp", "ccomp", "oprd") for c in rest):
+            return []
+        value = self._after(goal, whole=True)
+        speaker = self._referents.speaker
+        return [] if value is None else [Fact(subject.name, f"{relation} {speaker} {goal.lower_}", value)]
+
     def _of_schedule(self, subject: NamedPhrase) -> list[Fact]:
         """Return when something leaves, opens or ends: "the gym opens at 8"."""
         prep = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
@@ -1004,18 +1062,72 @@ class _ClauseReader:
         if clause.lemma in _ENDED and (clause.is_past or clause.is_perfect):
             return [Fact(subject.name, "is", _ENDED[clause.lemma])]
         if clause.is_past:
-            return []
+            return self._of_mishap(subject)
         times = next((c for c in self._verb.rights if c.dep_ == "npadvmod" and c.lower_ in ("times", "days")), None)
         if times is None:
             times = next((c for c in self._verb.rights if c.dep_ == "npadvmod" and c.left_edge.lower_ in _OFTEN), None)
         often = render(times.left_edge, times.right_edge.i, self._referents) if times is not None else None
         if often is not None:
             return [Fact(subject.name, relation, often)]
+        if (how := self._manner()) is not None:
+            return [Fact(subject.name, relation, how)]
         if clause.lemma in WORDS["alone"] and not any(not c.is_punct for c in self._verb.rights):
             return [Fact(subject.name, "does", clause.lemma, f"whether {subject.name} does {clause.lemma}".lower())]
         if clause.lemma in WORDS["schedules"] and subject.head.tag_ != "PRP":
             return self._of_schedule(subject)
         return []
+
+    def _believed(self) -> str | None:
+        """Return what somebody believes in."""
+        into = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "in"), None)
+        inner = next((c for c in into.children if c.dep_ == "pobj"), None) if into is not None else None
+        if into is None or inner is None or self._happens() or inner.tag_ not in ("NN", "NNS", "NNP", "NNPS"):
+            return None
+        return None if any(c.dep_ in ("poss", "det") for c in inner.lefts) else self._after(into, whole=True)
+
+    def _related(self) -> str | None:
+        """Return the relative who is the object: "my grandmother"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        phrase = noun_phrase(thing, self._referents) if thing is not None else None
+        is_whole = not any(c.dep_ in ("oprd", "xcomp", "ccomp", "attr") for c in self._verb.rights)
+        is_relative = phrase is not None and phrase.owner is not None and phrase.lemma in WORDS["relations"]
+        return phrase.name if phrase is not None and is_relative and is_whole else None
+
+    def _starts_with_group(self) -> bool:
+        """Return whether what is started is "school", "college", "therapy"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        return thing is not None and thing.lemma_.lower() in WORDS["groups"] and not list(thing.children)
+
+    def _manner(self) -> str | None:
+        """Return how something is always done, with nothing else said: "badly", "part time", "every Wednesday"."""
+        clause = self._clause
+        if clause.is_progressive or clause.is_perfect or clause.lemma.partition(" ")[0] in _NO_HABITS:
+            return None
+        following = [c for c in self._verb.rights if not c.is_punct and c.dep_ not in ("cc", "conj")]
+        how = following[0] if following else None
+        if how is None or how.i > self._verb.i + 3 or any(c.dep_ not in ("npadvmod", "advmod") for c in following[:2]):
+            return None
+        is_adverb = how.dep_ == "advmod" and how.tag_ == "RB" and how.left_edge == how.right_edge
+        if is_adverb and (is_time(how) or how.lower_ in WORDS["trailing"] | WORDS["particles"] | _DEGREES):
+            return None
+        recurs = how.dep_ == "npadvmod" and any(c.lower_ in ("every", "each") for c in how.lefts)
+        if how.dep_ == "npadvmod" and how.lower_ == "lot":
+            return "a lot"
+        is_kind = how.dep_ == "npadvmod" and how.lower_ == "time" and any(c.dep_ == "compound" for c in how.lefts)
+        if not (is_adverb or recurs or is_kind):
+            return None
+        return render(how.left_edge, last_of(how), self._referents)
+
+    def _of_mishap(self, subject: NamedPhrase) -> list[Fact]:
+        """Return what became of what somebody has: "my car broke down", "my parents split up"."""
+        particle = next((c for c in self._verb.rights if c.dep_ == "prt"), None)
+        is_owned = subject.owner is not None and subject.head.tag_ in ("NN", "NNS")
+        if particle is None or not is_owned or self._clause.is_perfect or self._clause.negation:
+            return []
+        others = [c for c in self._verb.rights if c != particle and not c.is_punct and not is_time(c)]
+        if any(c.dep_ not in ("advcl", "cc", "conj") for c in others):
+            return []
+        return [Fact(subject.name, self._verb.lower_, particle.lower_)]
 
     def _relation(self) -> str:
         """Return the verb in words: "reads", "is reading", "read", "has read"."""
@@ -1132,6 +1244,8 @@ class _ClauseReader:
                 is_known = any(t.pos_ == "PROPN" or t.dep_ == "poss" for t in (top.head, doc[last], *doc[last].lefts))
                 is_dated = top.dep_ == "acl" and all(is_time(c) for c in top.rights)
                 return name if is_dated or (is_known and top.dep_ == "relcl") else None
+            elif top == token and top.dep_ == "advmod" and token.tag_ == "RB" and _closes_object(token, self._verb):
+                name, index = f"{name} {token.text}", index + 1  # "chess online"
             elif top == token and (token.tag_ == "JJ" or token.lower_ in _OFTEN) and top.right_edge == top:
                 name, index = f"{name} {token.text}", index + 1  # "my coffee black", "my driving test twice"
             elif top.dep_ in _COMPLETING:
@@ -1169,7 +1283,8 @@ class _ClauseReader:
         is_known = (lemma in WORDS["takes_bare"] | WORDS["schedules"] and thing.lemma in WORDS["groups"]) or (
             lemma in WORDS["takes_bare"] and not (lemma == "play" and self._clause.is_past and thing.head.tag_ == "NNS")
         )
-        if is_bare and (is_known or lemma == "give up"):
+        is_habit = not self._happens() and any(c.lower_ in _USUALLY for c in self._verb.lefts)
+        if is_bare and (is_known or lemma == "give up" or (is_habit and thing.lemma not in WORDS["abstract"])):
             return False
         is_told = self._extended(thing.end - 1) >= thing.end and not self._happens()
         if is_bare and is_told and thing.head.tag_ == "NNS":
@@ -1309,6 +1424,13 @@ def _end_of_list(comma: Token) -> int | None:
     has_names = all(t.tag_ in ("NNP", "NNPS", "CD", "LS", "CC", ",") for t in doc[comma.i : index])
     end: int = index - 1 if is_closed and has_names else comma.i
     return end
+
+
+def _closes_object(adverb: Token, verb: Token) -> bool:
+    """Return whether an adverb of the verb ends what is said of an object: "plays chess online"."""
+    following = adverb.doc[adverb.i + 1 : adverb.i + 2]
+    is_end = not following or following[0].is_punct or following[0].dep_ in ("prep", "cc", "npadvmod")
+    return adverb.head == verb and is_end and adverb.lower_ not in _DEGREES and not list(adverb.children)
 
 
 def _has_complement(verb: Token) -> bool:

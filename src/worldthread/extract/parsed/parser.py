@@ -159,6 +159,22 @@ _TIME_AHEAD: Final = re.compile(
 )
 
 
+_EVERY_TIME_AHEAD: Final = re.compile(  # the model takes the time for the subject, or the verb for a noun
+    r"^((?:on )?(?:(?:most|every|some|all|each|(?:\w+ )?once an?|twice an?) )(?:other |single |second )?"
+    r"(?:morning|evening|afternoon|night|day|weekday|weekend|week|month|year|spring|summer|autumn|fall|winter|time|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?|on (?:\w+days?|weekends)|at (?:the )?weekends?)"
+    r"(?= (?:i|we|my|our)\b)",
+    re.IGNORECASE,
+)
+_SLANG_AFTER: Final = re.compile(
+    r"(?:[\s,]+(?:btw|lol|lmao|rofl|haha+|hehe+|tbh|rn|ngl|fyi|imo|imho|tho|though|xd|xx+|if that helps|by the way)|"
+    r"\s*(?:[:;]-?[)(DPp]|<3|[\U0001F300-\U0001FAFF\u2600-\u27BF]\ufe0f?))+(?=[\s.!]*$)",
+    re.IGNORECASE,
+)
+_WITH: Final = re.compile(r"\bw/?(?= (?:my|the|an?|his|her|our|their)\b)")
+_PROMOTED: Final = re.compile(r"\b(promoted to) ((?:\w+ )?(?:head|lead)\b)", re.IGNORECASE)
+
+
 def normalised(sentence: str) -> str:
     """Return a sentence in the spelling that the parser knows: "im" as "I'm", curly apostrophes straight.
 
@@ -173,6 +189,9 @@ def normalised(sentence: str) -> str:
         lambda m: ("I've " if m[1].lower() == "been" else "I ") + m[0][0].lower() + m[0][1:], sentence
     )
     sentence = _TIME_AHEAD.sub(r"\1,", sentence)
+    sentence = _EVERY_TIME_AHEAD.sub(r"\1,", sentence)
+    sentence = _WITH.sub("with", _SLANG_AFTER.sub("", sentence))
+    sentence = _PROMOTED.sub(lambda m: f"{m[1]} {m[2].title()}", sentence)  # the model takes "head" for a verb
     sentence = _NAME_IS.sub("name is", sentence)
     sentence = _E_MAIL.sub("email", sentence)
     sentence = _DROPPED_G.sub("ing", sentence)

@@ -197,7 +197,7 @@ def _is_occasion(clause: Clause) -> bool:
 
 def _is_told_of_once(clause: Clause) -> bool:
     """Return whether a passive tells what was done, not what state lasted: "was promoted", but "was closed"."""
-    return clause.is_past and clause.verb.lower_ not in WORDS["lasting_adjectives"]
+    return (clause.is_past or clause.is_perfect) and clause.verb.lower_ not in WORDS["lasting_adjectives"]
 
 
 def _is_new_state(clause: Clause, relation: str) -> bool:
