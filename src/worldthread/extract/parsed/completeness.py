@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -21,6 +22,7 @@ _TURNS: Final = 1e8  # world times below it are turns of a game, not seconds
 _UNDATED_ROLES: Final = frozenset(["recurring", "duration"])
 _DAY: Final = 86400.0
 _PATTERNS: Final = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _OWN_TIMES: Final = frozenset(["acl", "advcl", "ccomp", "relcl"])
 
 
@@ -137,7 +139,8 @@ def _with_time(doc: Doc, stated: LocatedFact, heads: set[Token], at: float) -> L
         and _is_time_of(doc, time, stated, heads)
     ]
     if not times:
-        return stated
+        years = [t for t in clause.verb.subtree if _YEAR.fullmatch(t.text) and t.text not in fact.object]
+        return None if is_past and clause.lemma not in WORDS["states"] and years else stated
     when = _shown(times[0]) if len(times) == 1 and not is_past else None
     is_to_come = times[0].valid_from is not None and times[0].valid_from > at
     if when is None or not is_to_come:

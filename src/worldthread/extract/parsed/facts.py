@@ -838,7 +838,9 @@ class _ClauseReader:
         if lemma == "go":
             return "plans to" if clause.is_progressive and not clause.is_past else None
         if lemma == "try":
-            return "is trying to" if clause.is_progressive and not clause.is_past else None
+            deed = next((c.lemma_.lower() for c in self._verb.rights if c.dep_ == "xcomp"), "")
+            is_told = clause.is_progressive and not clause.is_past and deed not in WORDS["inner"]
+            return "is trying to" if is_told else None
         if lemma == "decide":
             return "plans to"
         if clause.is_past or lemma in ("think", "consider") or (lemma in _FEELINGS and not clause.modal):
@@ -1346,6 +1348,9 @@ class _ClauseReader:
         last = last_of(head, times)
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
             return None
+        things = [t for c in (head, *head.children) for t in c.children if t.dep_ in ("dobj", "pobj") and t.tag_ == "NNS"]
+        if any(c.lower_ in WORDS["pointing"] | {"new"} for t in things for c in t.lefts):
+            return None  # "trying out different flavors"
         takes_object = head.lemma_.lower() in WORDS["attitudes"] | WORDS["light"] | WORDS["empty"]
         if any(t.dep_ == "ccomp" for t in head.rights) or (takes_object and last <= head.i):
             return None

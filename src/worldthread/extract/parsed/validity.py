@@ -152,9 +152,10 @@ def _is_any_to_come(doc: Doc, at: float) -> bool:
 
 def is_without_times(head: Token) -> bool:
     """Return whether times in a participle clause are those of the verb: "met a man called Sam in May"."""
-    is_naming = head.dep_ == "acl" and head.lemma_ in ("call", "name", "nickname")
+    is_naming = head.dep_ == "acl" and head.lemma_ in ("call", "name", "nickname", "book", "plan", "schedule", "set")
     has_subject = any(c.dep_ in ("nsubj", "mark", "advmod") for c in head.lefts)
-    return is_naming or (head.dep_ == "advcl" and head.tag_ == "VBG" and not has_subject)
+    is_means = head.lower_ == "using" and head.dep_ == "acl"  # "coding scripts using NVivo on April 5"
+    return is_naming or is_means or (head.dep_ == "advcl" and head.tag_ == "VBG" and not has_subject)
 
 
 def _has_own_time(head: Token) -> bool:
