@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_particle, is_present_form
-from worldthread.extract.parsed.introductions import introduced, name_to_call
+from worldthread.extract.parsed.introductions import introduced, without_clause
 from worldthread.extract.parsed.phrases import NamedPhrase, is_break, last_of, noun_phrase, render
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program, third_person
@@ -45,6 +45,9 @@ _DEGREES: Final = frozenset([
 ]) # fmt: skip
 _NO_HABITS: Final = (WORDS["attitudes"] | WORDS["light"] | WORDS["empty"] | WORDS["schedules"]) - {"work"}
 _USUALLY: Final = frozenset(["always", "normally", "often", "rarely", "regularly", "seldom", "sometimes", "typically", "usually"])
+_SCHOOLS: Final = frozenset(["art school", "college", "kindergarten", "school", "uni", "university"])
+_FATES: Final = frozenset(["fire", "hire", "hospitalise", "hospitalize", "lay off", "let go", "mug", "promote", "rob"])
+_APPOINTING: Final = frozenset(["book", "fix", "plan", "schedule", "set"])
 _SCALES: Final = frozenset(["deep", "heavy", "high", "long", "tall", "thick", "wide"])
 _GOALS: Final = frozenset(["aim", "ambition", "dream", "goal", "hope", "plan", "resolution", "target"])
 _COMPLETING: Final = frozenset([
@@ -111,10 +114,10 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
     sure = [(f, c) for f, c in introduced(doc, [c for c, _ in all_clauses], referents) if f.key not in stated]
     found += [LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True) for fact, clause in sure]
     understood += len({clause.verb for _, clause in sure} - {one.clause.verb for one in found if not one.is_certain})
-    if (name := name_to_call(doc.text)) is not None and not found:
-        verb = next(t for t in doc if t.lower_ == "call")
-        asked = Clause(verb, None, "call", (), "", False, False, False, False, "")
-        found.append(LocatedFact(Fact(referents.speaker, "is called", name), asked, is_certain=True))
+    if not found and not is_program(referents.speaker) and (told := without_clause(doc.text)) is not None:
+        asked = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
+        fact = Fact(referents.speaker, *told)
+        found.append(LocatedFact(replace(fact, aspect=aspect_for(fact)), asked, is_certain=True))
     verbs = sum(t.pos_ == "VERB" and t.dep_ in ("ROOT", "conj", "advcl", "relcl", "ccomp", "parataxis") for t in doc)
     verbs = max(verbs, len(all_clauses))
     whole = bool(found) and understood == len(all_clauses) and verbs <= understood
@@ -334,6 +337,8 @@ class _ClauseReader:
             return self._of_any_verb(subject)
         if lemma in _MAKING and not clause.is_progressive:
             return self._of_making(subject)
+        if lemma == "report" and not self._happens() and any(c.dep_ == "prep" and c.lower_ == "to" for c in self._verb.rights):
+            return self._of_any_verb(subject)
         if lemma == "believe" and (trusted := self._believed()) is not None:
             return [Fact(subject.name, "believes in", trusted)]
         if lemma == "call" and not self._happens() and (called := self._related()) is not None:
@@ -388,14 +393,13 @@ class _ClauseReader:
             return []
         if clause.lemma == "be" and not clause.is_past and not clause.is_perfect and clause.negation != "never":
             attribute = next((c for c in self._verb.rights if c.dep_ == "attr" and c.tag_ == "NN"), None)
+            state = next((c for c in self._verb.rights if c.dep_ == "acomp"), None)
+            if attribute is None and state is not None and state.lower_ in WORDS["lasting_adjectives"] and not list(state.rights):
+                return [Fact(subject.name, "is not", state.lower_)]
             phrase = noun_phrase(attribute, self._referents) if attribute is not None else None
             if phrase is None or phrase.determiner not in ("a", "an") or phrase.is_vague:
                 return []
             return [Fact(subject.name, "is not a", phrase.name)]
-        state = next((c for c in self._verb.rights if c.dep_ == "acomp"), None)
-        is_state = state is not None and state.lower_ in WORDS["lasting_adjectives"] and not list(state.rights)
-        if clause.lemma == "be" and state is not None and is_state and not clause.is_past and not clause.is_perfect:
-            return [Fact(subject.name, "is not", state.lower_)]
         if clause.lemma in _FEELINGS and clause.is_perfect and clause.negation == "never" and not clause.is_past:
             value = self._object()
             return [] if value is None else [Fact(subject.name, "dislikes", value, _feeling(subject.name, value))]
@@ -407,6 +411,8 @@ class _ClauseReader:
         if clause.is_past or clause.is_perfect or clause.lemma not in habits or not is_simple:
             return []
         value = self._object()
+        if value is None and (lacked := self._lacked()) is not None:
+            return [Fact(subject.name, f"does not {clause.lemma}", lacked)]
         if value is None and clause.lemma in WORDS["alone"] and not _has_complement(self._verb):
             return [Fact(subject.name, "does not", clause.lemma, f"whether {subject.name} does {clause.lemma}".lower())]
         if value is None or any(c.lower_ in ("well", "alone", "often", "much") for c in self._verb.rights):
@@ -414,9 +420,22 @@ class _ClauseReader:
         aspect = _feeling(subject.name, value) if clause.lemma in _FEELINGS else None
         return [Fact(subject.name, f"does not {clause.lemma}", value, aspect)]
 
+    def _lacked(self) -> str | None:
+        """Return what somebody has none of: "siblings" of "I don't have any siblings"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        article = next((c for c in thing.lefts if c.lower_ == "any"), None) if thing is not None else None
+        if thing is None or article is None or article.i + 1 > thing.i or thing.lemma_.lower() in WORDS["vague"]:
+            return None
+        if thing.lemma_.lower() in WORDS["abstract"] | WORDS["requests"] or thing.tag_ not in ("NN", "NNS"):
+            return None
+        value = render(article.nbor(), last_of(thing), self._referents)
+        return None if value is None else self._whole(value, last_of(thing))
+
     def _of_copula(self, subject: NamedPhrase) -> list[Fact]:
         """Return what somebody or something is."""
         clause = self._clause
+        if (title := self._title_of(subject)) is not None:
+            return [Fact(subject.owner or subject.name, f"has {self._role(subject.head)}", title)]
         if (code := self._code_of(subject)) is not None:
             return [Fact(subject.owner or subject.name, f"has {_without_owner(subject)}", code)]
         complement = next(
@@ -503,7 +522,8 @@ class _ClauseReader:
             return []
         if phrase.owner is not None:
             head = _without_owner(phrase)
-            return [Fact(phrase.owner, f"has {head}", subject.name)] if phrase.lemma in WORDS["relations"] else []
+            is_role = phrase.lemma in WORDS["relations"] or (subject.is_proper and phrase.lemma in WORDS["attributes"])
+            return [Fact(phrase.owner, f"has {head}", subject.name)] if is_role else []
         if phrase.determiner == "the" and " of " in phrase.name:
             return [Fact(subject.name, "is", phrase.name)]
         return []
@@ -517,6 +537,17 @@ class _ClauseReader:
         if of is None or phrase is None or phrase.determiner not in ("a", "an", "the", "") or phrase.is_unspecific:
             return None
         return self._after(of, whole=True)
+
+    def _title_of(self, subject: NamedPhrase) -> str | None:
+        """Return a favourite film or song of which the title, whatever the tree says, goes on to the end."""
+        words = [t for t in self._verb.doc[self._verb.i + 1 :] if not t.is_space]
+        while words and words[-1].is_punct:
+            words.pop()
+        is_plain = subject.owner is not None and _is_favourite(subject.head) and not self._clause.is_past
+        if not is_plain or not 2 <= len(words) <= 6 or not words[0].text[0].isupper() or any(t.is_punct for t in words):
+            return None
+        is_title = all(t.text[0].isupper() or t.pos_ in ("ADP", "DET", "CCONJ", "PART") or t.like_num for t in words)
+        return self._verb.doc[words[0].i : words[-1].i + 1].text if is_title and words[-1].text[0].isupper() else None
 
     def _code_of(self, subject: NamedPhrase) -> str | None:
         """Return the value of an owned number, code or address: all the words up to the end, such as "SW1A 1AA"."""
@@ -696,6 +727,11 @@ class _ClauseReader:
         time = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
         participle = self._verb.lower_
         if prep is None:
+            if lemma in _FATES and self._clause.is_past and not any(c.dep_ == "xcomp" for c in self._verb.rights):
+                return [Fact(subject.name, "was", self._verb_text())]
+            if lemma in _APPOINTING and time is not None and not self._clause.is_past and not self._is_person(subject):
+                day = self._after(time)
+                return [] if day is None else [Fact(subject.name, IS_ON, day, f"day of {subject.name}".lower())]
             if lemma != "bear" and subject.owner is not None and not self._clause.is_perfect:
                 is_going_on = any(c.lower_ == "being" for c in self._verb.lefts)
                 state = ("was" if self._clause.is_past else "is") + (" being" if is_going_on else "")
@@ -869,7 +905,8 @@ class _ClauseReader:
         verb = lemma.partition(" ")[0]
         goal = next((c for c in self._verb.rights if c.dep_ == "prep" and not is_time(c)), None)
         is_trip = lemma in ("go", "get", "come") and goal is not None and goal.lower_ in ("to", "into", "on")
-        if verb in WORDS["attitudes"] | WORDS["light"] and lemma not in ("take", "use") and not is_trip:
+        proposes = lemma == "propose" and goal is not None and goal.lower_ == "to"
+        if verb in WORDS["attitudes"] | WORDS["light"] and lemma not in ("take", "use") and not (is_trip or proposes):
             return []
         thing = next((c for c in self._verb.rights if c.dep_ in ("dobj", "xcomp", "ccomp", "attr", "acomp")), None)
         if thing is not None:
@@ -920,6 +957,10 @@ class _ClauseReader:
             return [] if value is None else [Fact(subject.name, self._relation(), value)]
         prep = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
         inner = next((c for c in prep.children if c.dep_ == "pobj"), None) if prep is not None else None
+        attended = inner is not None and clause.is_past and not clause.is_progressive and inner.lemma_.lower() in _SCHOOLS
+        if prep is not None and attended and not any(c.dep_ == "det" for c in inner.lefts if inner is not None):
+            value = self._after(prep, whole=True)
+            return [] if value is None else [Fact(subject.name, "went to", value)]
         if prep is None or inner is None or clause.is_past or clause.is_perfect:
             return []
         if clause.is_progressive and inner.pos_ != "PROPN":
@@ -1246,6 +1287,11 @@ class _ClauseReader:
                 is_known = any(t.pos_ == "PROPN" or t.dep_ == "poss" for t in (top.head, doc[last], *doc[last].lefts))
                 is_dated = top.dep_ == "acl" and all(is_time(c) for c in top.rights)
                 return name if is_dated or (is_known and top.dep_ == "relcl") else None
+            elif top.dep_ == "npadvmod" and (top.lower_ in ("times", "days") or token.lower_ in _OFTEN):
+                often = render(top.left_edge, top.right_edge.i, self._referents)
+                if often is None:
+                    return None
+                name, index = f"{name} {often}", top.right_edge.i + 1
             elif top == token and top.dep_ == "advmod" and token.tag_ == "RB" and _closes_object(token, self._verb):
                 name, index = f"{name} {token.text}", index + 1  # "chess online"
             elif top == token and (token.tag_ == "JJ" or token.lower_ in _OFTEN) and top.right_edge == top:
@@ -1286,7 +1332,8 @@ class _ClauseReader:
             lemma in WORDS["takes_bare"] and not (lemma == "play" and self._clause.is_past and thing.head.tag_ == "NNS")
         )
         is_habit = not self._happens() and any(c.lower_ in _USUALLY for c in self._verb.lefts)
-        if is_bare and (is_known or lemma == "give up" or (is_habit and thing.lemma not in WORDS["abstract"])):
+        is_child = lemma == "expect" and thing.lemma in WORDS["relations"]
+        if is_bare and (is_known or is_child or lemma == "give up" or (is_habit and thing.lemma not in WORDS["abstract"])):
             return False
         is_told = self._extended(thing.end - 1) >= thing.end and not self._happens()
         if is_bare and is_told and thing.head.tag_ == "NNS":

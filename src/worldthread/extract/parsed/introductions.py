@@ -20,6 +20,15 @@ _MEMBER: Final = rf"{_NAME}(?: \(\d{{1,2}}\))?"
 _MEMBERS: Final = re.compile(rf"(?:,|:| -| –| —| named| called)? ({_MEMBER}(?:, {_MEMBER})*,? (?:and|&) {_MEMBER})(?! [a-z])\W*(?=$|[,.;!]| and | but )")
 _ONE_MEMBER: Final = re.compile(rf"({_NAME})(?: \((\d{{1,2}})\))?")
 _CALL_ME: Final = re.compile(rf"(?i:(?:(?:but|so|and|just|please|you can)[ ,]+)*call me) ({_FULL_NAME})(?=$|\s*[,.!;(]| and | or )")
+_REACH_ME: Final = re.compile(
+    r"(?:you can |please |just |best to )?(?:e-?mail|mail|reach|call|text|phone|ring|contact|message|write to|write) me "
+    r"(?:at|on|under|via|by)(?: my)?(?: e-?mail| phone| mobile| number| cell)?:? "
+    r"(?:(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(?P<phone>\+?[\d(][\d ()/-]{4,18}\d))(?=\W*$|[,;] | (?:or|and|any|if) )",
+    re.IGNORECASE,
+)
+_FAVOURITE: Final = re.compile(
+    r"(?:my )?(favou?rite \w+(?: \w+)?)\s*(?::| [-–=]) ?((?![?])[\w'’-]+(?: [\w'’&-]+){0,5})[.!]*", re.IGNORECASE
+)
 _I_AM: Final = re.compile(
     rf"(?i:i am|i'm) ({_FULL_NAME})"
     rf"(?=\s*$|\s*[.!;(]|, (?:\d|and |an? |the |from |i |i'|your |my |by |one |who |[a-z])| and (?i:i|i'm|i've|my|we|a|an) | from | here)"
@@ -54,11 +63,23 @@ def introduced(doc: Doc, clauses: list[Clause], referents: Referents) -> Iterato
                 yield fact, clause
 
 
-def name_to_call(text: str) -> str | None:
-    """Return the name of "Call me Bex, everyone does"; ``None`` for another sentence and for "call me crazy"."""
-    match = _CALL_ME.match(text)
-    name = None if match is None else match[1]
-    return name if name is not None and name[:1].isupper() else None
+def without_clause(text: str) -> tuple[str, str] | None:
+    """Return what a sentence without a statement says of the speaker, as a relation and its object.
+
+    Args:
+        text: a sentence, such as "Call me Bex, everyone does", "You can email me at jo@example.org" or "Favourite food:
+            lasagna".
+
+    Returns:
+        For instance ``("is called", "Bex")``; ``None`` for another sentence, such as "call me crazy".
+    """
+    if (match := _CALL_ME.match(text)) is not None and match[1][:1].isupper():
+        return "is called", match[1]
+    if (match := _REACH_ME.match(text)) is not None:
+        return ("has email", match["email"]) if match["email"] else ("has phone number", match["phone"])
+    if (match := _FAVOURITE.fullmatch(text)) is not None:
+        return f"has {match[1].lower()}", match[2]
+    return None
 
 
 def _own_name(doc: Doc, clause: Clause) -> str | None:

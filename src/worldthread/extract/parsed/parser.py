@@ -20,6 +20,8 @@ _SCHEDULED: Final = frozenset(
     ["arrives", "begins", "closes", "departs", "ends", "finishes", "leaves", "opens", "starts"]
 )
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
+_BARE_INFINITIVE: Final = frozenset(["come", "dare", "do", "go", "hear", "help", "let", "make", "need", "see", "watch"])
+_TRAVELLING: Final = frozenset(["bike", "bus", "commute", "cycle", "drive", "get", "ride", "run", "take", "travel", "walk"])
 _LOCK: Final = threading.Lock()
 
 
@@ -64,7 +66,33 @@ def _repaired(doc: Doc) -> Doc:
     for token in doc:
         if token.dep_ == "aux" and token.head.dep_ == "auxpass":
             token.head = token.head.head  # "I'm getting married"
-    return _with_place(_with_verb(doc))
+    return _with_noun(_with_place(_with_verb(doc)))
+
+
+def _with_noun(doc: Doc) -> Doc:
+    """Return a tree in which "work" of "take the bus to work" and "gluten" of "can't eat gluten" are nouns."""
+    nouns: dict[int, str] = {}
+    for token in doc:
+        if token.dep_ != "xcomp" or token.tag_ != "VB" or token.head.i >= token.i or token.head.pos_ != "VERB":
+            continue
+        children = [c for c in token.children if not c.is_punct]
+        if not children and token.head.i == token.i - 1 and token.head.lemma_.lower() not in _BARE_INFINITIVE:
+            nouns[token.i] = "dobj"
+        elif token.lower_ == "work" and len(children) == 1 and children[0].tag_ == "TO":
+            if token.head.lemma_.lower() in _TRAVELLING and children[0].i == token.i - 1:
+                nouns[token.i] = "pobj"
+    if not nouns:
+        return doc
+    to = {index - 1: index for index, dep in nouns.items() if dep == "pobj"}
+    heads = [doc[to[t.i]].head.i if t.i in to else t.i - 1 if nouns.get(t.i) == "pobj" else t.head.i for t in doc]
+    return _copied(
+        doc,
+        heads=heads,
+        deps=["prep" if t.i in to else nouns.get(t.i, t.dep_) for t in doc],
+        tags=["IN" if t.i in to else "NN" if t.i in nouns else t.tag_ for t in doc],
+        pos=["ADP" if t.i in to else "NOUN" if t.i in nouns else t.pos_ for t in doc],
+        lemmas=[t.lemma_ for t in doc],
+    )
 
 
 def _with_verb(doc: Doc) -> Doc:
@@ -172,6 +200,7 @@ _SLANG_AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _WITH: Final = re.compile(r"\bw/?(?= (?:my|the|an?|his|her|our|their)\b)")
+_HOW_TO: Final = re.compile(r"\b(learn(?:ing|ed|s|t)?) how to\b")  # the same without "how"
 _PROMOTED: Final = re.compile(r"\b(promoted to) ((?:\w+ )?(?:head|lead)\b)", re.IGNORECASE)
 
 
@@ -191,6 +220,7 @@ def normalised(sentence: str) -> str:
     sentence = _TIME_AHEAD.sub(r"\1,", sentence)
     sentence = _EVERY_TIME_AHEAD.sub(r"\1,", sentence)
     sentence = _WITH.sub("with", _SLANG_AFTER.sub("", sentence))
+    sentence = _HOW_TO.sub(r"\1 to", sentence)
     sentence = _PROMOTED.sub(lambda m: f"{m[1]} {m[2].title()}", sentence)  # the model takes "head" for a verb
     sentence = _NAME_IS.sub("name is", sentence)
     sentence = _E_MAIL.sub("email", sentence)

@@ -89,7 +89,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
         and valid_to is not None
     ):
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
-    if is_planning(clause) and valid_from is not None and valid_from > at:
+    if is_planning(clause) and valid_from is not None and valid_from > at and fact.relation != IS_ON:
         return stated  # the time of what is planned
     is_meant = clause.lemma in WORDS["intentions"]
     if clause.is_progressive and not clause.is_past and not is_meant and valid_from is not None and valid_from > at:
