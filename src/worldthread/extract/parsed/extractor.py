@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.base import USER
 from worldthread.extract.parsed.changes import changes_of, is_limited
-from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
@@ -73,7 +73,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/3"
+    name: Final = "parsed/4"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""

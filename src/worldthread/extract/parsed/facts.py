@@ -39,12 +39,15 @@ _ASIDES: Final = frozenset([
 ])  # fmt: skip
 _IN_LIST: Final = frozenset(["CD", "DT", "HYPH", "JJ", "LS", "NN", "NNP", "NNPS", "NNS", "POS", "PRP$", "VBG"])
 _DEGREES: Final = frozenset([
-    "accordingly", "altogether", "better", "completely", "else", "enough", "entirely", "fine", "fully", "further", "greatly",
-    "here", "however", "indeed", "instead", "least", "less", "more", "most", "much", "never", "not", "perfectly", "similarly",
-    "somehow", "strongly", "there", "therefore", "thus", "very", "wholeheartedly",
-]) # fmt: skip
+    "accordingly", "altogether", "better", "completely", "else", "enough", "entirely", "fine", "fully", "further",
+    "greatly", "here", "however", "indeed", "instead", "least", "less", "more", "most", "much", "never", "not",
+    "perfectly", "similarly", "somehow", "strongly", "there", "therefore", "thus", "very", "wholeheartedly",
+])  # fmt: skip
 _NO_HABITS: Final = (WORDS["attitudes"] | WORDS["light"] | WORDS["empty"] | WORDS["schedules"]) - {"work"}
-_USUALLY: Final = frozenset(["always", "normally", "often", "rarely", "regularly", "seldom", "sometimes", "typically", "usually"])
+_SELDOM: Final = frozenset(["rarely", "seldom", "sometimes", "occasionally"])
+_USUALLY: Final = frozenset(
+    ["always", "normally", "often", "rarely", "regularly", "seldom", "sometimes", "typically", "usually"]
+)
 _SCHOOLS: Final = frozenset(["art school", "college", "kindergarten", "school", "uni", "university"])
 _FATES: Final = frozenset(["fire", "hire", "hospitalise", "hospitalize", "lay off", "let go", "mug", "promote", "rob"])
 _APPOINTING: Final = frozenset(["book", "fix", "plan", "schedule", "set"])
@@ -114,10 +117,11 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
     sure = [(f, c) for f, c in introduced(doc, [c for c, _ in all_clauses], referents) if f.key not in stated]
     found += [LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True) for fact, clause in sure]
     understood += len({clause.verb for _, clause in sure} - {one.clause.verb for one in found if not one.is_certain})
-    if not found and not is_program(referents.speaker) and (told := without_clause(doc.text)) is not None:
+    told = None if is_program(referents.speaker) else without_clause(doc.text)
+    if told is not None and (not found or told[0].startswith("has favo")):
         asked = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
         fact = Fact(referents.speaker, *told)
-        found.append(LocatedFact(replace(fact, aspect=aspect_for(fact)), asked, is_certain=True))
+        found = [LocatedFact(replace(fact, aspect=aspect_for(fact)), asked, is_certain=True)]
     verbs = sum(t.pos_ == "VERB" and t.dep_ in ("ROOT", "conj", "advcl", "relcl", "ccomp", "parataxis") for t in doc)
     verbs = max(verbs, len(all_clauses))
     whole = bool(found) and understood == len(all_clauses) and verbs <= understood
@@ -337,7 +341,13 @@ class _ClauseReader:
             return self._of_any_verb(subject)
         if lemma in _MAKING and not clause.is_progressive:
             return self._of_making(subject)
-        if lemma == "report" and not self._happens() and any(c.dep_ == "prep" and c.lower_ == "to" for c in self._verb.rights):
+        if lemma in _FEELINGS and clause.is_progressive and any(c.dep_ == "xcomp" for c in self._verb.rights):
+            return []  # "I'm loving experimenting with flavours": a mood
+        if (
+            lemma == "report"
+            and not self._happens()
+            and any(c.dep_ == "prep" and c.lower_ == "to" for c in self._verb.rights)
+        ):
             return self._of_any_verb(subject)
         if lemma == "believe" and (trusted := self._believed()) is not None:
             return [Fact(subject.name, "believes in", trusted)]
@@ -394,7 +404,12 @@ class _ClauseReader:
         if clause.lemma == "be" and not clause.is_past and not clause.is_perfect and clause.negation != "never":
             attribute = next((c for c in self._verb.rights if c.dep_ == "attr" and c.tag_ == "NN"), None)
             state = next((c for c in self._verb.rights if c.dep_ == "acomp"), None)
-            if attribute is None and state is not None and state.lower_ in WORDS["lasting_adjectives"] and not list(state.rights):
+            if (
+                attribute is None
+                and state is not None
+                and state.lower_ in WORDS["lasting_adjectives"]
+                and not list(state.rights)
+            ):
                 return [Fact(subject.name, "is not", state.lower_)]
             phrase = noun_phrase(attribute, self._referents) if attribute is not None else None
             if phrase is None or phrase.determiner not in ("a", "an") or phrase.is_vague:
@@ -445,7 +460,11 @@ class _ClauseReader:
         deed = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
         if complement is None and deed is not None and subject.lemma in _GOALS and subject.owner is not None:
             value = self._clause_object(deed)
-            return [] if value is None or clause.is_past else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+            return (
+                []
+                if value is None or clause.is_past
+                else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+            )
         measured = next((c for c in self._verb.rights if c.dep_ == "acomp" and c.lower_ in _SCALES), None)
         if measured is not None and not clause.is_past and (size := self._size(measured)) is not None:
             return [Fact(subject.name, "is", size)]
@@ -582,8 +601,8 @@ class _ClauseReader:
         return subject.head.tag_ == "PRP" or subject.is_proper or subject.lemma in WORDS["relations"]
 
     def _of_number(self, subject: NamedPhrase, complement: Token) -> list[Fact]:
-        if self._clause.is_past:
-            return []
+        if self._clause.is_past or any(c.dep_ == "conj" for c in complement.rights):
+            return []  # "my kids are 4 and 7"
         last = self._last_of_complement(complement)
         while last + 1 < len(complement.doc) and complement.doc[last + 1].tag_ == "CD":
             last += 1  # the groups of a number
@@ -809,6 +828,9 @@ class _ClauseReader:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
         if not preps and clause.lemma == "work" and any(c.dep_ == "dobj" for c in self._verb.rights):
             return self._of_any_verb(subject)  # "works night shifts"
+        follower = self._verb.nbor().lower_ if self._verb.i + 1 < len(self._verb.doc) else ""
+        if clause.lemma == "live" and follower == "alone" and not is_past and not preps:
+            return [Fact(subject.name, "lives", "alone")]
         if not preps and clause.lemma == "work" and not is_past and (how := self._manner()) is not None:
             return [Fact(subject.name, self._relation(), how)]  # "works part time"
         return found
@@ -957,7 +979,9 @@ class _ClauseReader:
             return [] if value is None else [Fact(subject.name, self._relation(), value)]
         prep = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
         inner = next((c for c in prep.children if c.dep_ == "pobj"), None) if prep is not None else None
-        attended = inner is not None and clause.is_past and not clause.is_progressive and inner.lemma_.lower() in _SCHOOLS
+        attended = (
+            inner is not None and clause.is_past and not clause.is_progressive and inner.lemma_.lower() in _SCHOOLS
+        )
         if prep is not None and attended and not any(c.dep_ == "det" for c in inner.lefts if inner is not None):
             value = self._after(prep, whole=True)
             return [] if value is None else [Fact(subject.name, "went to", value)]
@@ -1051,6 +1075,9 @@ class _ClauseReader:
             ),
             None,
         )
+        nights = [c for c in self._verb.rights if c.lemma_.lower() in ("day", "night", "week")]
+        if not self._happens() and any(t.dep_ == "nummod" for c in nights for t in c.lefts):
+            return []  # "we sleep two nights at the inn": a plan
         if complement is None:
             return self._of_intransitive(subject, relation)
         if complement.dep_ == "dative" and complement.tag_ == "PRP":
@@ -1084,6 +1111,8 @@ class _ClauseReader:
         is_known = subject.owner is not None or subject.is_proper
         rest = [c for c in self._verb.rights if c.i > self._verb.i + 1 and not c.is_punct and not is_time(c)]
         goal = next((c for c in rest if c.dep_ == "prep"), None)
+        if is_known and not rest and self._clause.is_past:
+            return [Fact(subject.name, relation, self._referents.speaker)]  # "my grandmother raised me"
         if not is_known or goal is None or rest[0] != goal or any(c.dep_ in ("xcomp", "ccomp", "oprd") for c in rest):
             return []
         value = self._after(goal, whole=True)
@@ -1183,7 +1212,8 @@ class _ClauseReader:
             if clause.lemma in WORDS["states"] and self._lasts():
                 return third_person(clause.lemma)
             return "has " + self._verb_text()
-        return self._verb_text() if clause.is_past else third_person(clause.lemma)
+        how_often = next((f"{c.lower_} " for c in self._verb.lefts if c.lower_ in _SELDOM), "")
+        return self._verb_text() if clause.is_past else f"{how_often}{third_person(clause.lemma)}"
 
     def _verb_text(self) -> str:
         particle = self._clause.lemma.partition(" ")[2]
@@ -1333,7 +1363,9 @@ class _ClauseReader:
         )
         is_habit = not self._happens() and any(c.lower_ in _USUALLY for c in self._verb.lefts)
         is_child = lemma == "expect" and thing.lemma in WORDS["relations"]
-        if is_bare and (is_known or is_child or lemma == "give up" or (is_habit and thing.lemma not in WORDS["abstract"])):
+        if is_bare and (
+            is_known or is_child or lemma == "give up" or (is_habit and thing.lemma not in WORDS["abstract"])
+        ):
             return False
         is_told = self._extended(thing.end - 1) >= thing.end and not self._happens()
         if is_bare and is_told and thing.head.tag_ == "NNS":
@@ -1395,7 +1427,9 @@ class _ClauseReader:
         last = last_of(head, times)
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
             return None
-        things = [t for c in (head, *head.children) for t in c.children if t.dep_ in ("dobj", "pobj") and t.tag_ == "NNS"]
+        things = [
+            t for c in (head, *head.children) for t in c.children if t.dep_ in ("dobj", "pobj") and t.tag_ == "NNS"
+        ]
         if any(c.lower_ in WORDS["pointing"] | {"new"} for t in things for c in t.lefts):
             return None  # "trying out different flavors"
         takes_object = head.lemma_.lower() in WORDS["attitudes"] | WORDS["light"] | WORDS["empty"]

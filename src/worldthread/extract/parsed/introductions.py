@@ -1,4 +1,4 @@
-"""Reads how people introduce themselves and their families: "I'm Carla", "Call me Bex", "two kids, Ann (7) and Bo (4)"."""
+"""Reads how people introduce themselves and their families: "Call me Bex", "we have two kids, Ann (7) and Bo (4)"."""
 
 from __future__ import annotations
 
@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 _NAME: Final = r"[^\W\d_a-z][^\W\d_]*(?:['’-][^\W\d_]+)*"
 _FULL_NAME: Final = rf"{_NAME}(?: (?:(?:van|von|de|da|del|di|al|el|bin) )?{_NAME}){{0,3}}"
 _MEMBER: Final = rf"{_NAME}(?: \(\d{{1,2}}\))?"
-_MEMBERS: Final = re.compile(rf"(?:,|:| -| –| —| named| called)? ({_MEMBER}(?:, {_MEMBER})*,? (?:and|&) {_MEMBER})(?! [a-z])\W*(?=$|[,.;!]| and | but )")
+_MEMBERS: Final = re.compile(
+    rf"(?:,|:| -| –| —| named| called)? ({_MEMBER}(?:, {_MEMBER})*,? (?:and|&) {_MEMBER})(?! [a-z])"
+    r"\W*(?=$|[,.;!]| and | but )"
+)
 _ONE_MEMBER: Final = re.compile(rf"({_NAME})(?: \((\d{{1,2}})\))?")
-_CALL_ME: Final = re.compile(rf"(?i:(?:(?:but|so|and|just|please|you can)[ ,]+)*call me) ({_FULL_NAME})(?=$|\s*[,.!;(]| and | or )")
+_CALL_ME: Final = re.compile(
+    rf"(?i:(?:(?:but|so|and|just|please|you can)[ ,]+)*call me) ({_FULL_NAME})(?=$|\s*[,.!;(]| and | or )"
+)
 _REACH_ME: Final = re.compile(
-    r"(?:you can |please |just |best to )?(?:e-?mail|mail|reach|call|text|phone|ring|contact|message|write to|write) me "
+    r"(?:you can |please |just |best to )?"
+    r"(?:e-?mail|mail|reach|call|text|phone|ring|contact|message|write to|write) me "
     r"(?:at|on|under|via|by)(?: my)?(?: e-?mail| phone| mobile| number| cell)?:? "
-    r"(?:(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(?P<phone>\+?[\d(][\d ()/-]{4,18}\d))(?=\W*$|[,;] | (?:or|and|any|if) )",
+    r"(?:(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(?P<phone>\+?[\d(][\d ()/-]{4,18}\d))"
+    r"(?=\W*$|[,;] | (?:or|and|any|if) )",
     re.IGNORECASE,
 )
 _FAVOURITE: Final = re.compile(
@@ -31,10 +38,11 @@ _FAVOURITE: Final = re.compile(
 )
 _I_AM: Final = re.compile(
     rf"(?i:i am|i'm) ({_FULL_NAME})"
-    rf"(?=\s*$|\s*[.!;(]|, (?:\d|and |an? |the |from |i |i'|your |my |by |one |who |[a-z])| and (?i:i|i'm|i've|my|we|a|an) | from | here)"
+    r"(?=\s*$|\s*[.!;(]|, (?:\d|and |[a-z]|I |I')| and (?i:i|i'm|i've|my|we|a|an) | from | here)"
 )
 _AGE_AFTER: Final = re.compile(r", (\d{2})(?=[,.!;]|$| and )")
 _NUMBERS: Final = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "both": 2}
+_PARTICLES: Final = frozenset(["al", "bin", "da", "de", "del", "di", "el", "van", "von"])
 _SINGULAR: Final = {"children": "child", "wives": "wife", "mice": "mouse"}
 
 
@@ -92,8 +100,8 @@ def _own_name(doc: Doc, clause: Clause) -> str | None:
         return None
     match = _I_AM.match(doc.text[subject.idx :])
     name = None if match is None else match[1]
-    is_name = name is not None and all(part[0].isupper() or part in ("van", "von", "de", "da", "del", "di", "al", "el", "bin") for part in name.split())
-    if name is None or not is_name or name.isupper() and len(name) > 3:
+    is_name = name is not None and all(part[0].isupper() or part in _PARTICLES for part in name.split())
+    if name is None or not is_name or (name.isupper() and len(name) > 3):
         return None
     last = name.split()[-1].lower()
     return None if last in WORDS["no_own_names"] or re.search(r"(?:ian|ean|ish|ese|ist|ic)$", last) else name

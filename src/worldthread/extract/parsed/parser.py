@@ -20,8 +20,12 @@ _SCHEDULED: Final = frozenset(
     ["arrives", "begins", "closes", "departs", "ends", "finishes", "leaves", "opens", "starts"]
 )
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
+_SHORT_STEM: Final = re.compile(r"[b-df-hj-np-tv-xz]*[aeiou][b-df-hj-np-tvz]")
+_ENDINGS: Final = ("es", "ing", "ed")
 _BARE_INFINITIVE: Final = frozenset(["come", "dare", "do", "go", "hear", "help", "let", "make", "need", "see", "watch"])
-_TRAVELLING: Final = frozenset(["bike", "bus", "commute", "cycle", "drive", "get", "ride", "run", "take", "travel", "walk"])
+_TRAVELLING: Final = frozenset(
+    ["bike", "bus", "commute", "cycle", "drive", "get", "ride", "run", "take", "travel", "walk"]
+)
 _LOCK: Final = threading.Lock()
 
 
@@ -64,6 +68,9 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
 def _repaired(doc: Doc) -> Doc:
     """Return a tree without mistakes that the model makes often."""
     for token in doc:
+        low, lemma = token.lower_, token.lemma_.lower()
+        if token.tag_.startswith("VB") and _SHORT_STEM.fullmatch(lemma) and low in (f"{lemma}{e}" for e in _ENDINGS):
+            token.lemma_ = f"{lemma}e"  # "hates" is no form of "hat", which doubles its consonant
         if token.dep_ == "aux" and token.head.dep_ == "auxpass":
             token.head = token.head.head  # "I'm getting married"
     return _with_noun(_with_place(_with_verb(doc)))
@@ -78,9 +85,11 @@ def _with_noun(doc: Doc) -> Doc:
         children = [c for c in token.children if not c.is_punct]
         if not children and token.head.i == token.i - 1 and token.head.lemma_.lower() not in _BARE_INFINITIVE:
             nouns[token.i] = "dobj"
-        elif token.lower_ == "work" and len(children) == 1 and children[0].tag_ == "TO":
-            if token.head.lemma_.lower() in _TRAVELLING and children[0].i == token.i - 1:
-                nouns[token.i] = "pobj"
+        others = [c for c in children if c.tag_ != "TO"]
+        is_after_to = len(others) < len(children) and children[0].i == token.i - 1
+        is_after_to = is_after_to and all(c.dep_ in ("npadvmod", "prep") for c in others)
+        if token.lower_ == "work" and is_after_to and token.head.lemma_.lower() in _TRAVELLING:
+            nouns[token.i] = "pobj"
     if not nouns:
         return doc
     to = {index - 1: index for index, dep in nouns.items() if dep == "pobj"}

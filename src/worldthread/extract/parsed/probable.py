@@ -92,7 +92,7 @@ def has_unknown_subject(reading: Reading) -> bool:
     subject = reading.stated.clause.subject
     if subject is None or subject.tag_ not in ("NN", "NNS"):
         return False
-    if subject.lemma_.lower() in WORDS["sums"]:
+    if subject.lemma_.lower() in WORDS["sums"] | WORDS["goals"]:
         return True  # of an exercise: "the probability of a second ace is 3/51"
     is_definite = any(c.dep_ == "det" and c.lower_ in ("the", "this", "that", "these", "those") for c in subject.lefts)
     return is_definite and not any(c.dep_ in ("prep", "relcl", "acl", "appos") for c in subject.rights)

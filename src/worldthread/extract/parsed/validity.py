@@ -34,7 +34,14 @@ def with_times(doc: Doc, facts: tuple[LocatedFact, ...], at: float) -> tuple[Loc
     if abs(at) < TURNS or not facts:
         return facts
     heads = {stated.clause.verb for stated in facts}
-    return tuple(_with_times(doc, stated, heads, at) for stated in facts)
+    return tuple(one if is_kinship(one) else _with_times(doc, one, heads, at) for one in facts)
+
+
+def is_kinship(stated: LocatedFact) -> bool:
+    """Return whether a fact says who "my brother Owen" is, whatever the sentence tells of him."""
+    subject = stated.clause.subject
+    names = [c.text for c in subject.rights if c.dep_ == "appos"] if subject is not None else []
+    return stated.fact.relation.startswith("has ") and any(name in stated.fact.object.split() for name in names)
 
 
 def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) -> LocatedFact:
