@@ -141,7 +141,9 @@ def mail(paths: list[Path]) -> list[Text]:
             at = email.utils.parsedate_to_datetime(str(message["date"])) if message["date"] else NOW
             at = at if at.tzinfo else at.replace(tzinfo=UTC)
             speaker = name or address
-            texts.append(Text([{"speaker": speaker, "content": content}] if speaker else content, at, f"{file} {number}"))
+            texts.append(
+                Text([{"speaker": speaker, "content": content}] if speaker else content, at, f"{file} {number}")
+            )
     return texts
 
 
