@@ -982,7 +982,7 @@ class _ClauseReader:
         attended = (
             inner is not None and clause.is_past and not clause.is_progressive and inner.lemma_.lower() in _SCHOOLS
         )
-        if prep is not None and attended and not any(c.dep_ == "det" for c in inner.lefts if inner is not None):
+        if prep is not None and inner is not None and attended and not any(c.dep_ == "det" for c in inner.lefts):
             value = self._after(prep, whole=True)
             return [] if value is None else [Fact(subject.name, "went to", value)]
         if prep is None or inner is None or clause.is_past or clause.is_perfect:
