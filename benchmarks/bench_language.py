@@ -155,18 +155,18 @@ def matches(fact: Fact, listed: str, sentence: str) -> bool:
 # -- the parts --------------------------------------------------------------------------------------------------------
 
 
-def judge_sentence(part: str, sentence: str, listed: list[str]) -> Verdict:
+def judge_sentence(part: str, sentence: str, listed: list[str], speaker: str = SPEAKER) -> Verdict:
     """Judge a sentence with the facts that it may give."""
     with new_memory() as memory:
-        tell(memory, sentence, FIRST)
+        tell(memory, sentence, FIRST, speaker)
         facts = stated_facts(memory)
     others = [fact for fact in facts if not any(matches(fact, one, sentence) for one in listed)]
-    subjects = {one.partition("|")[0].strip() for one in listed} | {SPEAKER}
+    subjects = {one.partition("|")[0].strip() for one in listed} | {speaker}
     wrong = [
         fact
         for fact in others
         if any(is_about(fact, subject) for subject in subjects)
-        or normalise_name(fact.subject).startswith(f"{SPEAKER}'s ")
+        or normalise_name(fact.subject).startswith(f"{normalise_name(speaker)}'s ")
     ]
     outcome: Outcome = "wrong" if wrong else "right" if len(facts) > len(others) else "missed"
     return Verdict(part, outcome, (sentence,), tuple(map(str, facts)), len(others) - len(wrong))
@@ -276,6 +276,8 @@ def everyday(half: str) -> Iterator[Verdict]:
         part = name.replace("_", ", ")
         for sentence, *listed in read(name, half)["sentences"]:
             yield judge_sentence(part, sentence, listed)
+    for speaker, sentence, *listed in read("everyday_fourth", half)["sentences"]:
+        yield judge_sentence("everyday, fourth", sentence, listed, speaker)
 
 
 def changes(half: str) -> Iterator[Verdict]:
@@ -316,6 +318,7 @@ def dates_varied(half: str) -> Iterator[Verdict]:
 
 def nonsense(half: str) -> Iterator[Verdict]:
     yield from (judge_nothing("nonsense", sentence) for sentence in read("nonsense", half)["sentences"])
+    yield from (judge_nothing("nonsense, second", sentence) for sentence in read("nonsense_second", half)["sentences"])
 
 
 def others(half: str, file: str = "others") -> Iterator[Verdict]:

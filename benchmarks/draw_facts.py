@@ -9,7 +9,8 @@ standard error. What a kind reads:
 * chat: sessions of LoCoMo and stretches of 20 turns of BEAM, in the folder of real data ($WORLDTHREAD_SHARED);
 * encyclopaedia: passages of the multi-hop sets there;
 * documentation: passages of the READMEs, news and notes in /usr/share/doc, or of the files and folders given;
-* mail: the messages in the files and folders given; one with headers is said by its sender at its date;
+* mail: the messages and texts in the files and folders given, of which a file may hold several between lines "%%"; one
+  with headers is said by its sender at its date;
 * lines: one text a line of the files given, such as news or notes.
 
 The texts are for labelling only: check their licence before a sample is committed.
@@ -43,6 +44,7 @@ from worldthread.types import Version
 DATA = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared") / "data"
 DOCUMENTS = Path("/usr/share/doc")
 DOCUMENT = re.compile(r"(?:README|NEWS|FAQ|TODO|NOTES)|\.(?:txt|md|rst)(?:\.gz)?$")
+SEPARATOR = re.compile(r"^%%\n", re.MULTILINE)
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
 PASSAGE = 2000  # characters
 STRETCH = 20  # turns
@@ -129,16 +131,19 @@ def documentation(paths: list[Path]) -> list[Text]:
 def mail(paths: list[Path]) -> list[Text]:
     texts = []
     for file in files_in(paths):
-        message = email.message_from_string(read_text(file), policy=email.policy.default)
-        body = message.get_body(("plain",)) if message["from"] else None
-        content = str(body.get_content()) if body else read_text(file)
-        if not content.strip():
-            continue
-        name, address = email.utils.parseaddr(str(message["from"] or ""))
-        at = email.utils.parsedate_to_datetime(str(message["date"])) if message["date"] else NOW
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        speaker = name or address
-        texts.append(Text([{"speaker": speaker, "content": content}] if speaker else content, at, str(file)))
+        for number, part in enumerate(SEPARATOR.split(read_text(file)), start=1):
+            message = email.message_from_string(part, policy=email.policy.default)
+            body = message.get_body(("plain",)) if message["from"] else None
+            content = str(body.get_content()) if body else part
+            if not content.strip():
+                continue
+            name, address = email.utils.parseaddr(str(message["from"] or ""))
+            at = email.utils.parsedate_to_datetime(str(message["date"])) if message["date"] else NOW
+            at = at if at.tzinfo else at.replace(tzinfo=UTC)
+            speaker = name or address
+            texts.append(
+                Text([{"speaker": speaker, "content": content}] if speaker else content, at, f"{file} {number}")
+            )
     return texts
 
 

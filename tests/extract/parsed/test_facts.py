@@ -112,7 +112,6 @@ EMPTY = [
     "I'm considering pursuing painting full-time.",  # of which more is said than the object holds
     "I ran into a group of people who said something rude.",
     "I love being outdoors - going for hikes, picnics.",
-    "I'm planning to use Blender debug mode and Krita brusher for drawings.",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.facts import IS_ON, LocatedFact, SentenceFacts, completed
 from worldthread.extract.parsed.phrases import render
-from worldthread.extract.parsed.validity import is_planning, is_without_times
+from worldthread.extract.parsed.validity import is_kinship, is_planning, is_without_times
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import third_person
 from worldthread.extract.times import TimeExpression, time_expressions
@@ -21,6 +22,8 @@ _TURNS: Final = 1e8  # world times below it are turns of a game, not seconds
 _UNDATED_ROLES: Final = frozenset(["recurring", "duration"])
 _DAY: Final = 86400.0
 _PATTERNS: Final = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
+_BEFORE_TIME: Final = re.compile(r"(?: (?:on|in|at|by|from|during|since|back|early|late))+$")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _OWN_TIMES: Final = frozenset(["acl", "advcl", "ccomp", "relcl"])
 
 
@@ -81,7 +84,11 @@ def _with_tense(stated: LocatedFact, at: float) -> LocatedFact:
 def _with_recurrence(doc: Doc, stated: LocatedFact, heads: set[Token], at: float) -> LocatedFact:
     """Return a fact with how often or for how long it is so: "cooks", "lentils every Sunday"."""
     clause, fact = stated.clause, stated.fact
-    if fact.relation == IS_ON or (fact.relation.startswith(("born ", "is ", "has age")) and not clause.is_progressive):
+    if (
+        fact.relation == IS_ON
+        or is_kinship(stated)
+        or (fact.relation.startswith(("born ", "is ", "has age")) and not clause.is_progressive)
+    ):
         return stated
     shown = f"{fact.relation} {fact.object}".lower()
     found = [
@@ -92,9 +99,18 @@ def _with_recurrence(doc: Doc, stated: LocatedFact, heads: set[Token], at: float
         and not any(word in shown.split() for word in doc.text[time.start : time.end].lower().split()[-1:])
         and _is_time_of(doc, time, stated, heads)
     ]
-    if len(found) != 1 or clause.verb.idx > found[0].start:
+    if len(found) != 1:
         return stated
-    return stated._replace(fact=replace(fact, object=f"{fact.object} {doc.text[found[0].start : found[0].end]}"))
+    begin = doc.text[: found[0].start].strip().lower()
+    subject = clause.subject
+    opens = begin in ("", "on") and subject is not None and doc[: subject.left_edge.i].text.rstrip(" ,")[-1:].isalpha()
+    if clause.verb.idx > found[0].start and not (opens and doc.text.find(",", 0, clause.verb.idx) <= found[0].end):
+        return stated
+    when = doc.text[found[0].start : found[0].end]
+    when = (
+        when[0].lower() + when[1:] if found[0].start == 0 and not doc[0].ent_type_ and doc[0].pos_ != "PROPN" else when
+    )
+    return stated._replace(fact=replace(fact, object=f"{fact.object} {when}"))
 
 
 def _is_mistimed(stated: LocatedFact, at: float) -> bool:
@@ -115,7 +131,7 @@ def _is_mistimed(stated: LocatedFact, at: float) -> bool:
 def _with_time(doc: Doc, stated: LocatedFact, heads: set[Token], at: float) -> LocatedFact | None:
     """Return a fact with the time that the sentence gives for its object; ``None`` where the fact lacks its time."""
     clause, fact = stated.clause, stated.fact
-    if fact.valid_from is not None or fact.valid_to is not None or fact.relation == IS_ON:
+    if fact.valid_from is not None or fact.valid_to is not None or fact.relation == IS_ON or is_kinship(stated):
         return stated
     if clause.lemma in WORDS["schedules"] or fact.relation.startswith("born "):
         return stated
@@ -129,13 +145,30 @@ def _with_time(doc: Doc, stated: LocatedFact, heads: set[Token], at: float) -> L
         and doc.text[time.start : time.end].lower() not in shown
         and _is_time_of(doc, time, stated, heads)
     ]
+    if is_past and _is_time_cut(doc, stated, at):
+        return None
     if not times:
-        return stated
+        years = [
+            t
+            for t in clause.verb.subtree
+            if t.dep_ == "nummod" and _YEAR.fullmatch(t.text) and t.text not in fact.object
+        ]
+        return None if is_past and clause.lemma not in WORDS["states"] and years else stated
     when = _shown(times[0]) if len(times) == 1 and not is_past else None
     is_to_come = times[0].valid_from is not None and times[0].valid_from > at
     if when is None or not is_to_come:
         return None
     return stated._replace(fact=replace(fact, object=f"{fact.object} {when}"))
+
+
+def _is_time_cut(doc: Doc, stated: LocatedFact, at: float) -> bool:
+    """Return whether a time follows the object directly: "corrected", "errors found by Jo" of "... on 7 May"."""
+    last = stated.fact.object.split()[-2:]
+    for time in time_expressions(doc.text, at, is_past=True):
+        before = _BEFORE_TIME.sub("", doc.text[: time.start].rstrip()).split()[-2:]
+        if time.role not in _UNDATED_ROLES and before[-len(last) :] == last and time.start > stated.clause.verb.idx:
+            return True
+    return False
 
 
 def _shown(time: TimeExpression) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.base import USER
 from worldthread.extract.parsed.changes import changes_of, is_limited
+from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _IRONY: Final = re.compile(
     r"(?:oh,? (?:yes|yeah|sure|right|great)|yeah,? (?:right|sure)|sure|as if)[,!.] ", re.IGNORECASE
 )
+_THIRD_PERSONS: Final = frozenset(["he", "her", "him", "his", "she"])
 _KEPT: Final = 256  # texts whose reading is kept from `extract` to `outdate`
 _LONGEST_CORRECTION: Final = 400  # characters of a message that is a correction
 _FROM_NOW: Final = re.compile(r"(?:from now on|these days|nowadays),? ", re.IGNORECASE)
@@ -263,6 +265,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.restricted: list[Fact] = []
         self.said: list[str] = []
         self._known: set[str] = set()
+        self._relative: str | None = None
         self.whole = states_facts
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
@@ -273,6 +276,7 @@ class _ParsedPassageExtractor(PassageExtractor):
     def _statements(
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
+        self._relative = None
         if _IRONY.match(sentence.text, sentence.body):
             self.whole = False
             return Clauses(), []
@@ -291,6 +295,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if _RESTRICTED.search(sentence.text) is not None:
             self.restricted += [one.fact for one in read.facts if one.fact.relation.startswith("does not")]
         subject = next((subject for _, subject in read.clauses if subject is not None), None)
+        self._relative = _only_relative(doc, subject, found)
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         found_facts = whole_facts(doc, read, stated, referents, self._at)
         stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
@@ -299,6 +304,15 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _update_subject(self, sentence: Sentence, found: list[NamedEntity], facts: tuple[Fact, ...]) -> None:
+        super()._update_subject(sentence, found, facts)
+        if self._relative is not None:  # "My mother is a nurse. She lives in Porto."
+            self._subject, self._subject_is_person = self._relative, True
+            role = self._relative.rpartition(" ")[2].lower()
+            if role in WORDS["women"] | WORDS["men"]:
+                self._genders[self._relative] = role in WORDS["women"]
+            self._other_person_named = False
 
     def _readings(
         self, doc: Doc, read: SentenceFacts, found: tuple[LocatedFact, ...], referents: Referents
@@ -324,6 +338,17 @@ def _begin(sentence: Sentence) -> int:
         if match is not None and match.end() < len(sentence.text):
             begin = match.end()
     return begin
+
+
+def _only_relative(doc: Doc, subject: NamedPhrase | None, found: list[NamedEntity]) -> str | None:
+    """Return the relative of the speaker who is the subject of a sentence, if it speaks of no other person."""
+    if subject is None or subject.owner is None or subject.given_name is not None or subject.head.tag_ != "NN":
+        return None
+    if subject.lemma not in WORDS["relations"] or any(e.kind == "person" for e in found):
+        return None
+    persons = [t for t in doc if t.lemma_.lower() in WORDS["relations"] and t.tag_ in ("NN", "NNS")]
+    is_only = len(persons) == 1 and not any(t.lower_ in _THIRD_PERSONS for t in doc[: subject.head.i])
+    return subject.name if is_only else None
 
 
 def _is_person(subject: NamedPhrase | None) -> bool:

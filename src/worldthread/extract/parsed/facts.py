@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_particle, is_present_form
+from worldthread.extract.parsed.introductions import introduced, without_clause
 from worldthread.extract.parsed.phrases import NamedPhrase, is_break, last_of, noun_phrase, render
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program, third_person
@@ -37,6 +38,21 @@ _ASIDES: Final = frozenset([
     "till", "until", "when", "whenever", "where", "whereas", "while",
 ])  # fmt: skip
 _IN_LIST: Final = frozenset(["CD", "DT", "HYPH", "JJ", "LS", "NN", "NNP", "NNPS", "NNS", "POS", "PRP$", "VBG"])
+_DEGREES: Final = frozenset([
+    "accordingly", "altogether", "better", "completely", "else", "enough", "entirely", "fine", "fully", "further",
+    "greatly", "here", "however", "indeed", "instead", "least", "less", "more", "most", "much", "never", "not",
+    "perfectly", "similarly", "somehow", "strongly", "there", "therefore", "thus", "very", "wholeheartedly",
+])  # fmt: skip
+_NO_HABITS: Final = (WORDS["attitudes"] | WORDS["light"] | WORDS["empty"] | WORDS["schedules"]) - {"work"}
+_SELDOM: Final = frozenset(["rarely", "seldom", "sometimes", "occasionally"])
+_USUALLY: Final = frozenset(
+    ["always", "normally", "often", "rarely", "regularly", "seldom", "sometimes", "typically", "usually"]
+)
+_SCHOOLS: Final = frozenset(["art school", "college", "kindergarten", "school", "uni", "university"])
+_FATES: Final = frozenset(["fire", "hire", "hospitalise", "hospitalize", "lay off", "let go", "mug", "promote", "rob"])
+_APPOINTING: Final = frozenset(["book", "fix", "plan", "schedule", "set"])
+_SCALES: Final = frozenset(["deep", "heavy", "high", "long", "tall", "thick", "wide"])
+_GOALS: Final = frozenset(["aim", "ambition", "dream", "goal", "hope", "plan", "resolution", "target"])
 _COMPLETING: Final = frozenset([
     "acomp", "advmod", "amod", "appos", "attr", "ccomp", "dobj", "nmod", "npadvmod", "nummod", "oprd", "pcomp", "pobj",
     "xcomp",
@@ -53,10 +69,12 @@ class LocatedFact(NamedTuple):
     Args:
         fact: the fact.
         clause: the clause.
+        is_certain: whether the form of the sentence leaves no doubt: "Call me Bex".
     """
 
     fact: Fact
     clause: Clause
+    is_certain: bool = False
 
 
 class SentenceFacts(NamedTuple):
@@ -95,6 +113,15 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
         facts = reader.facts()
         understood += bool(facts)
         found += [LocatedFact(fact, clause) for fact in facts]
+    stated = {fact.key for fact, *_ in found}
+    sure = [(f, c) for f, c in introduced(doc, [c for c, _ in all_clauses], referents) if f.key not in stated]
+    found += [LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True) for fact, clause in sure]
+    understood += len({clause.verb for _, clause in sure} - {one.clause.verb for one in found if not one.is_certain})
+    told = None if is_program(referents.speaker) else without_clause(doc.text)
+    if told is not None and (not found or told[0].startswith("has favo")):
+        asked = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
+        fact = Fact(referents.speaker, *told)
+        found = [LocatedFact(replace(fact, aspect=aspect_for(fact)), asked, is_certain=True)]
     verbs = sum(t.pos_ == "VERB" and t.dep_ in ("ROOT", "conj", "advcl", "relcl", "ccomp", "parataxis") for t in doc)
     verbs = max(verbs, len(all_clauses))
     whole = bool(found) and understood == len(all_clauses) and verbs <= understood
@@ -314,6 +341,20 @@ class _ClauseReader:
             return self._of_any_verb(subject)
         if lemma in _MAKING and not clause.is_progressive:
             return self._of_making(subject)
+        if lemma in _FEELINGS and clause.is_progressive and any(c.dep_ == "xcomp" for c in self._verb.rights):
+            return []  # "I'm loving experimenting with flavours": a mood
+        if (
+            lemma == "report"
+            and not self._happens()
+            and any(c.dep_ == "prep" and c.lower_ == "to" for c in self._verb.rights)
+        ):
+            return self._of_any_verb(subject)
+        if lemma == "believe" and (trusted := self._believed()) is not None:
+            return [Fact(subject.name, "believes in", trusted)]
+        if lemma == "call" and not self._happens() and (called := self._related()) is not None:
+            return [Fact(subject.name, "calls", called)]
+        if lemma == "start" and not clause.is_progressive and self._starts_with_group():
+            return self._of_any_verb(subject)
         if verb in WORDS["attitudes"] or (
             lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
         ):
@@ -362,22 +403,31 @@ class _ClauseReader:
             return []
         if clause.lemma == "be" and not clause.is_past and not clause.is_perfect and clause.negation != "never":
             attribute = next((c for c in self._verb.rights if c.dep_ == "attr" and c.tag_ == "NN"), None)
+            state = next((c for c in self._verb.rights if c.dep_ == "acomp"), None)
+            if (
+                attribute is None
+                and state is not None
+                and state.lower_ in WORDS["lasting_adjectives"]
+                and not list(state.rights)
+            ):
+                return [Fact(subject.name, "is not", state.lower_)]
             phrase = noun_phrase(attribute, self._referents) if attribute is not None else None
             if phrase is None or phrase.determiner not in ("a", "an") or phrase.is_vague:
                 return []
             return [Fact(subject.name, "is not a", phrase.name)]
-        state = next((c for c in self._verb.rights if c.dep_ == "acomp"), None)
-        is_state = state is not None and state.lower_ in WORDS["lasting_adjectives"] and not list(state.rights)
-        if clause.lemma == "be" and state is not None and is_state and not clause.is_past and not clause.is_perfect:
-            return [Fact(subject.name, "is not", state.lower_)]
         if clause.lemma in _FEELINGS and clause.is_perfect and clause.negation == "never" and not clause.is_past:
             value = self._object()
             return [] if value is None else [Fact(subject.name, "dislikes", value, _feeling(subject.name, value))]
+        if clause.lemma == "believe" and clause.auxiliaries == ("do",) and not clause.is_past:
+            trusted = self._believed()
+            return [] if trusted is None else [Fact(subject.name, "does not believe in", trusted)]
         habits = WORDS["habits"] | WORDS["alone"]
         is_simple = "do" in clause.auxiliaries or (clause.negation == "never" and not clause.auxiliaries)
         if clause.is_past or clause.is_perfect or clause.lemma not in habits or not is_simple:
             return []
         value = self._object()
+        if value is None and (lacked := self._lacked()) is not None:
+            return [Fact(subject.name, f"does not {clause.lemma}", lacked)]
         if value is None and clause.lemma in WORDS["alone"] and not _has_complement(self._verb):
             return [Fact(subject.name, "does not", clause.lemma, f"whether {subject.name} does {clause.lemma}".lower())]
         if value is None or any(c.lower_ in ("well", "alone", "often", "much") for c in self._verb.rights):
@@ -385,15 +435,39 @@ class _ClauseReader:
         aspect = _feeling(subject.name, value) if clause.lemma in _FEELINGS else None
         return [Fact(subject.name, f"does not {clause.lemma}", value, aspect)]
 
+    def _lacked(self) -> str | None:
+        """Return what somebody has none of: "siblings" of "I don't have any siblings"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        article = next((c for c in thing.lefts if c.lower_ == "any"), None) if thing is not None else None
+        if thing is None or article is None or article.i + 1 > thing.i or thing.lemma_.lower() in WORDS["vague"]:
+            return None
+        if thing.lemma_.lower() in WORDS["abstract"] | WORDS["requests"] or thing.tag_ not in ("NN", "NNS"):
+            return None
+        value = render(article.nbor(), last_of(thing), self._referents)
+        return None if value is None else self._whole(value, last_of(thing))
+
     def _of_copula(self, subject: NamedPhrase) -> list[Fact]:
         """Return what somebody or something is."""
         clause = self._clause
+        if (title := self._title_of(subject)) is not None:
+            return [Fact(subject.owner or subject.name, f"has {self._role(subject.head)}", title)]
         if (code := self._code_of(subject)) is not None:
             return [Fact(subject.owner or subject.name, f"has {_without_owner(subject)}", code)]
         complement = next(
             (c for c in self._verb.rights if c.dep_ in ("attr", "acomp", "oprd", "prep", "nummod") and not is_time(c)),
             None,
         )
+        deed = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
+        if complement is None and deed is not None and subject.lemma in _GOALS and subject.owner is not None:
+            value = self._clause_object(deed)
+            return (
+                []
+                if value is None or clause.is_past
+                else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+            )
+        measured = next((c for c in self._verb.rights if c.dep_ == "acomp" and c.lower_ in _SCALES), None)
+        if measured is not None and not clause.is_past and (size := self._size(measured)) is not None:
+            return [Fact(subject.name, "is", size)]
         is_time_only = complement is None or (
             not _is_favourite(subject.head)
             and (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"])
@@ -467,7 +541,8 @@ class _ClauseReader:
             return []
         if phrase.owner is not None:
             head = _without_owner(phrase)
-            return [Fact(phrase.owner, f"has {head}", subject.name)] if phrase.lemma in WORDS["relations"] else []
+            is_role = phrase.lemma in WORDS["relations"] or (subject.is_proper and phrase.lemma in WORDS["attributes"])
+            return [Fact(phrase.owner, f"has {head}", subject.name)] if is_role else []
         if phrase.determiner == "the" and " of " in phrase.name:
             return [Fact(subject.name, "is", phrase.name)]
         return []
@@ -481,6 +556,17 @@ class _ClauseReader:
         if of is None or phrase is None or phrase.determiner not in ("a", "an", "the", "") or phrase.is_unspecific:
             return None
         return self._after(of, whole=True)
+
+    def _title_of(self, subject: NamedPhrase) -> str | None:
+        """Return a favourite film or song of which the title, whatever the tree says, goes on to the end."""
+        words = [t for t in self._verb.doc[self._verb.i + 1 :] if not t.is_space]
+        while words and words[-1].is_punct:
+            words.pop()
+        is_plain = subject.owner is not None and _is_favourite(subject.head) and not self._clause.is_past
+        if not is_plain or not 2 <= len(words) <= 6 or not words[0].text[0].isupper() or any(t.is_punct for t in words):
+            return None
+        is_title = all(t.text[0].isupper() or t.pos_ in ("ADP", "DET", "CCONJ", "PART") or t.like_num for t in words)
+        return self._verb.doc[words[0].i : words[-1].i + 1].text if is_title and words[-1].text[0].isupper() else None
 
     def _code_of(self, subject: NamedPhrase) -> str | None:
         """Return the value of an owned number, code or address: all the words up to the end, such as "SW1A 1AA"."""
@@ -515,8 +601,8 @@ class _ClauseReader:
         return subject.head.tag_ == "PRP" or subject.is_proper or subject.lemma in WORDS["relations"]
 
     def _of_number(self, subject: NamedPhrase, complement: Token) -> list[Fact]:
-        if self._clause.is_past:
-            return []
+        if self._clause.is_past or any(c.dep_ == "conj" for c in complement.rights):
+            return []  # "my kids are 4 and 7"
         last = self._last_of_complement(complement)
         while last + 1 < len(complement.doc) and complement.doc[last + 1].tag_ == "CD":
             last += 1  # the groups of a number
@@ -579,6 +665,13 @@ class _ClauseReader:
             first = first.doc[first.i + 1]
         value = render(first, complement.i, self._referents)
         return [] if value is None else [Fact(subject.name, "is", value)]
+
+    def _size(self, adjective: Token) -> str | None:
+        """Return how tall or long something is: "1.85 m tall"."""
+        words = adjective.doc[self._verb.i + 1 : adjective.i + 1]
+        is_measure = 2 <= len(words) <= 6 and any(t.like_num or t.text[0].isdigit() for t in words[:2])
+        is_plain = all(t.is_alpha or t.like_num or t.text in "'\"′″.,-" or t.text[0].isdigit() for t in words)
+        return words.text if is_measure and is_plain else None
 
     def _of_place(self, subject: NamedPhrase, prep: Token) -> list[Fact]:
         """Return where a thing is, or where a person is from."""
@@ -653,6 +746,11 @@ class _ClauseReader:
         time = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
         participle = self._verb.lower_
         if prep is None:
+            if lemma in _FATES and self._clause.is_past and not any(c.dep_ == "xcomp" for c in self._verb.rights):
+                return [Fact(subject.name, "was", self._verb_text())]
+            if lemma in _APPOINTING and time is not None and not self._clause.is_past and not self._is_person(subject):
+                day = self._after(time)
+                return [] if day is None else [Fact(subject.name, IS_ON, day, f"day of {subject.name}".lower())]
             if lemma != "bear" and subject.owner is not None and not self._clause.is_perfect:
                 is_going_on = any(c.lower_ == "being" for c in self._verb.lefts)
                 state = ("was" if self._clause.is_past else "is") + (" being" if is_going_on else "")
@@ -730,6 +828,11 @@ class _ClauseReader:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
         if not preps and clause.lemma == "work" and any(c.dep_ == "dobj" for c in self._verb.rights):
             return self._of_any_verb(subject)  # "works night shifts"
+        follower = self._verb.nbor().lower_ if self._verb.i + 1 < len(self._verb.doc) else ""
+        if clause.lemma == "live" and follower == "alone" and not is_past and not preps:
+            return [Fact(subject.name, "lives", "alone")]
+        if not preps and clause.lemma == "work" and not is_past and (how := self._manner()) is not None:
+            return [Fact(subject.name, self._relation(), how)]  # "works part time"
         return found
 
     def _of_making(self, subject: NamedPhrase) -> list[Fact]:
@@ -793,7 +896,9 @@ class _ClauseReader:
         if lemma == "go":
             return "plans to" if clause.is_progressive and not clause.is_past else None
         if lemma == "try":
-            return "is trying to" if clause.is_progressive and not clause.is_past else None
+            deed = next((c.lemma_.lower() for c in self._verb.rights if c.dep_ == "xcomp"), "")
+            is_told = clause.is_progressive and not clause.is_past and deed not in WORDS["inner"]
+            return "is trying to" if is_told else None
         if lemma == "decide":
             return "plans to"
         if clause.is_past or lemma in ("think", "consider") or (lemma in _FEELINGS and not clause.modal):
@@ -822,7 +927,8 @@ class _ClauseReader:
         verb = lemma.partition(" ")[0]
         goal = next((c for c in self._verb.rights if c.dep_ == "prep" and not is_time(c)), None)
         is_trip = lemma in ("go", "get", "come") and goal is not None and goal.lower_ in ("to", "into", "on")
-        if verb in WORDS["attitudes"] | WORDS["light"] and lemma not in ("take", "use") and not is_trip:
+        proposes = lemma == "propose" and goal is not None and goal.lower_ == "to"
+        if verb in WORDS["attitudes"] | WORDS["light"] and lemma not in ("take", "use") and not (is_trip or proposes):
             return []
         thing = next((c for c in self._verb.rights if c.dep_ in ("dobj", "xcomp", "ccomp", "attr", "acomp")), None)
         if thing is not None:
@@ -873,6 +979,12 @@ class _ClauseReader:
             return [] if value is None else [Fact(subject.name, self._relation(), value)]
         prep = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
         inner = next((c for c in prep.children if c.dep_ == "pobj"), None) if prep is not None else None
+        attended = (
+            inner is not None and clause.is_past and not clause.is_progressive and inner.lemma_.lower() in _SCHOOLS
+        )
+        if prep is not None and inner is not None and attended and not any(c.dep_ == "det" for c in inner.lefts):
+            value = self._after(prep, whole=True)
+            return [] if value is None else [Fact(subject.name, "went to", value)]
         if prep is None or inner is None or clause.is_past or clause.is_perfect:
             return []
         if clause.is_progressive and inner.pos_ != "PROPN":
@@ -963,6 +1075,9 @@ class _ClauseReader:
             ),
             None,
         )
+        nights = [c for c in self._verb.rights if c.lemma_.lower() in ("day", "night", "week")]
+        if not self._happens() and any(t.dep_ == "nummod" for c in nights for t in c.lefts):
+            return []  # "we sleep two nights at the inn": a plan
         if complement is None:
             return self._of_intransitive(subject, relation)
         if complement.dep_ == "dative" and complement.tag_ == "PRP":
@@ -972,6 +1087,8 @@ class _ClauseReader:
             relation = f"{relation} {other}"  # "owes me 200 pounds"
         elif complement.dep_ in ("attr", "acomp", "oprd", "ccomp", "dative"):
             return []
+        elif complement.dep_ == "dobj" and complement.lower_ == "me":
+            return self._of_what_is_done_to_speaker(subject, relation)
         if complement.dep_ == "xcomp":
             if lemma not in WORDS["takes_clause"]:
                 return []
@@ -989,6 +1106,19 @@ class _ClauseReader:
             aspect = _feeling(subject.name, value)
         return [Fact(subject.name, relation, value, aspect)]
 
+    def _of_what_is_done_to_speaker(self, subject: NamedPhrase, relation: str) -> list[Fact]:
+        """Return what somebody does to the speaker: "my doctor put me on statins"."""
+        is_known = subject.owner is not None or subject.is_proper
+        rest = [c for c in self._verb.rights if c.i > self._verb.i + 1 and not c.is_punct and not is_time(c)]
+        goal = next((c for c in rest if c.dep_ == "prep"), None)
+        if is_known and not rest and self._clause.is_past:
+            return [Fact(subject.name, relation, self._referents.speaker)]  # "my grandmother raised me"
+        if not is_known or goal is None or rest[0] != goal or any(c.dep_ in ("xcomp", "ccomp", "oprd") for c in rest):
+            return []
+        value = self._after(goal, whole=True)
+        speaker = self._referents.speaker
+        return [] if value is None else [Fact(subject.name, f"{relation} {speaker} {goal.lower_}", value)]
+
     def _of_schedule(self, subject: NamedPhrase) -> list[Fact]:
         """Return when something leaves, opens or ends: "the gym opens at 8"."""
         prep = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
@@ -1004,18 +1134,72 @@ class _ClauseReader:
         if clause.lemma in _ENDED and (clause.is_past or clause.is_perfect):
             return [Fact(subject.name, "is", _ENDED[clause.lemma])]
         if clause.is_past:
-            return []
+            return self._of_mishap(subject)
         times = next((c for c in self._verb.rights if c.dep_ == "npadvmod" and c.lower_ in ("times", "days")), None)
         if times is None:
             times = next((c for c in self._verb.rights if c.dep_ == "npadvmod" and c.left_edge.lower_ in _OFTEN), None)
         often = render(times.left_edge, times.right_edge.i, self._referents) if times is not None else None
         if often is not None:
             return [Fact(subject.name, relation, often)]
+        if (how := self._manner()) is not None:
+            return [Fact(subject.name, relation, how)]
         if clause.lemma in WORDS["alone"] and not any(not c.is_punct for c in self._verb.rights):
             return [Fact(subject.name, "does", clause.lemma, f"whether {subject.name} does {clause.lemma}".lower())]
         if clause.lemma in WORDS["schedules"] and subject.head.tag_ != "PRP":
             return self._of_schedule(subject)
         return []
+
+    def _believed(self) -> str | None:
+        """Return what somebody believes in."""
+        into = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "in"), None)
+        inner = next((c for c in into.children if c.dep_ == "pobj"), None) if into is not None else None
+        if into is None or inner is None or self._happens() or inner.tag_ not in ("NN", "NNS", "NNP", "NNPS"):
+            return None
+        return None if any(c.dep_ in ("poss", "det") for c in inner.lefts) else self._after(into, whole=True)
+
+    def _related(self) -> str | None:
+        """Return the relative who is the object: "my grandmother"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        phrase = noun_phrase(thing, self._referents) if thing is not None else None
+        is_whole = not any(c.dep_ in ("oprd", "xcomp", "ccomp", "attr") for c in self._verb.rights)
+        is_relative = phrase is not None and phrase.owner is not None and phrase.lemma in WORDS["relations"]
+        return phrase.name if phrase is not None and is_relative and is_whole else None
+
+    def _starts_with_group(self) -> bool:
+        """Return whether what is started is "school", "college", "therapy"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        return thing is not None and thing.lemma_.lower() in WORDS["groups"] and not list(thing.children)
+
+    def _manner(self) -> str | None:
+        """Return how something is always done, with nothing else said: "badly", "part time", "every Wednesday"."""
+        clause = self._clause
+        if clause.is_progressive or clause.is_perfect or clause.lemma.partition(" ")[0] in _NO_HABITS:
+            return None
+        following = [c for c in self._verb.rights if not c.is_punct and c.dep_ not in ("cc", "conj")]
+        how = following[0] if following else None
+        if how is None or how.i > self._verb.i + 3 or any(c.dep_ not in ("npadvmod", "advmod") for c in following[:2]):
+            return None
+        is_adverb = how.dep_ == "advmod" and how.tag_ == "RB" and how.left_edge == how.right_edge
+        if is_adverb and (is_time(how) or how.lower_ in WORDS["trailing"] | WORDS["particles"] | _DEGREES):
+            return None
+        recurs = how.dep_ == "npadvmod" and any(c.lower_ in ("every", "each") for c in how.lefts)
+        if how.dep_ == "npadvmod" and how.lower_ == "lot":
+            return "a lot"
+        is_kind = how.dep_ == "npadvmod" and how.lower_ == "time" and any(c.dep_ == "compound" for c in how.lefts)
+        if not (is_adverb or recurs or is_kind):
+            return None
+        return render(how.left_edge, last_of(how), self._referents)
+
+    def _of_mishap(self, subject: NamedPhrase) -> list[Fact]:
+        """Return what became of what somebody has: "my car broke down", "my parents split up"."""
+        particle = next((c for c in self._verb.rights if c.dep_ == "prt"), None)
+        is_owned = subject.owner is not None and subject.head.tag_ in ("NN", "NNS")
+        if particle is None or not is_owned or self._clause.is_perfect or self._clause.negation:
+            return []
+        others = [c for c in self._verb.rights if c != particle and not c.is_punct and not is_time(c)]
+        if any(c.dep_ not in ("advcl", "cc", "conj") for c in others):
+            return []
+        return [Fact(subject.name, self._verb.lower_, particle.lower_)]
 
     def _relation(self) -> str:
         """Return the verb in words: "reads", "is reading", "read", "has read"."""
@@ -1028,7 +1212,8 @@ class _ClauseReader:
             if clause.lemma in WORDS["states"] and self._lasts():
                 return third_person(clause.lemma)
             return "has " + self._verb_text()
-        return self._verb_text() if clause.is_past else third_person(clause.lemma)
+        how_often = next((f"{c.lower_} " for c in self._verb.lefts if c.lower_ in _SELDOM), "")
+        return self._verb_text() if clause.is_past else f"{how_often}{third_person(clause.lemma)}"
 
     def _verb_text(self) -> str:
         particle = self._clause.lemma.partition(" ")[2]
@@ -1132,6 +1317,13 @@ class _ClauseReader:
                 is_known = any(t.pos_ == "PROPN" or t.dep_ == "poss" for t in (top.head, doc[last], *doc[last].lefts))
                 is_dated = top.dep_ == "acl" and all(is_time(c) for c in top.rights)
                 return name if is_dated or (is_known and top.dep_ == "relcl") else None
+            elif top.dep_ == "npadvmod" and (top.lower_ in ("times", "days") or token.lower_ in _OFTEN):
+                often = render(top.left_edge, top.right_edge.i, self._referents)
+                if often is None:
+                    return None
+                name, index = f"{name} {often}", top.right_edge.i + 1
+            elif top == token and top.dep_ == "advmod" and token.tag_ == "RB" and _closes_object(token, self._verb):
+                name, index = f"{name} {token.text}", index + 1  # "chess online"
             elif top == token and (token.tag_ == "JJ" or token.lower_ in _OFTEN) and top.right_edge == top:
                 name, index = f"{name} {token.text}", index + 1  # "my coffee black", "my driving test twice"
             elif top.dep_ in _COMPLETING:
@@ -1169,7 +1361,11 @@ class _ClauseReader:
         is_known = (lemma in WORDS["takes_bare"] | WORDS["schedules"] and thing.lemma in WORDS["groups"]) or (
             lemma in WORDS["takes_bare"] and not (lemma == "play" and self._clause.is_past and thing.head.tag_ == "NNS")
         )
-        if is_bare and (is_known or lemma == "give up"):
+        is_habit = not self._happens() and any(c.lower_ in _USUALLY for c in self._verb.lefts)
+        is_child = lemma == "expect" and thing.lemma in WORDS["relations"]
+        if is_bare and (
+            is_known or is_child or lemma == "give up" or (is_habit and thing.lemma not in WORDS["abstract"])
+        ):
             return False
         is_told = self._extended(thing.end - 1) >= thing.end and not self._happens()
         if is_bare and is_told and thing.head.tag_ == "NNS":
@@ -1231,6 +1427,11 @@ class _ClauseReader:
         last = last_of(head, times)
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
             return None
+        things = [
+            t for c in (head, *head.children) for t in c.children if t.dep_ in ("dobj", "pobj") and t.tag_ == "NNS"
+        ]
+        if any(c.lower_ in WORDS["pointing"] | {"new"} for t in things for c in t.lefts):
+            return None  # "trying out different flavors"
         takes_object = head.lemma_.lower() in WORDS["attitudes"] | WORDS["light"] | WORDS["empty"]
         if any(t.dep_ == "ccomp" for t in head.rights) or (takes_object and last <= head.i):
             return None
@@ -1309,6 +1510,13 @@ def _end_of_list(comma: Token) -> int | None:
     has_names = all(t.tag_ in ("NNP", "NNPS", "CD", "LS", "CC", ",") for t in doc[comma.i : index])
     end: int = index - 1 if is_closed and has_names else comma.i
     return end
+
+
+def _closes_object(adverb: Token, verb: Token) -> bool:
+    """Return whether an adverb of the verb ends what is said of an object: "plays chess online"."""
+    following = adverb.doc[adverb.i + 1 : adverb.i + 2]
+    is_end = not following or following[0].is_punct or following[0].dep_ in ("prep", "cc", "npadvmod")
+    return adverb.head == verb and is_end and adverb.lower_ not in _DEGREES and not list(adverb.children)
 
 
 def _has_complement(verb: Token) -> bool:

@@ -20,6 +20,12 @@ _SCHEDULED: Final = frozenset(
     ["arrives", "begins", "closes", "departs", "ends", "finishes", "leaves", "opens", "starts"]
 )
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
+_SHORT_STEM: Final = re.compile(r"[b-df-hj-np-tv-xz]*[aeiou][b-df-hj-np-tvz]")
+_ENDINGS: Final = ("es", "ing", "ed")
+_BARE_INFINITIVE: Final = frozenset(["come", "dare", "do", "go", "hear", "help", "let", "make", "need", "see", "watch"])
+_TRAVELLING: Final = frozenset(
+    ["bike", "bus", "commute", "cycle", "drive", "get", "ride", "run", "take", "travel", "walk"]
+)
 _LOCK: Final = threading.Lock()
 
 
@@ -62,9 +68,40 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
 def _repaired(doc: Doc) -> Doc:
     """Return a tree without mistakes that the model makes often."""
     for token in doc:
+        low, lemma = token.lower_, token.lemma_.lower()
+        if token.tag_.startswith("VB") and _SHORT_STEM.fullmatch(lemma) and low in (f"{lemma}{e}" for e in _ENDINGS):
+            token.lemma_ = f"{lemma}e"  # "hates" is no form of "hat", which doubles its consonant
         if token.dep_ == "aux" and token.head.dep_ == "auxpass":
             token.head = token.head.head  # "I'm getting married"
-    return _with_place(_with_verb(doc))
+    return _with_noun(_with_place(_with_verb(doc)))
+
+
+def _with_noun(doc: Doc) -> Doc:
+    """Return a tree in which "work" of "take the bus to work" and "gluten" of "can't eat gluten" are nouns."""
+    nouns: dict[int, str] = {}
+    for token in doc:
+        if token.dep_ != "xcomp" or token.tag_ != "VB" or token.head.i >= token.i or token.head.pos_ != "VERB":
+            continue
+        children = [c for c in token.children if not c.is_punct]
+        if not children and token.head.i == token.i - 1 and token.head.lemma_.lower() not in _BARE_INFINITIVE:
+            nouns[token.i] = "dobj"
+        others = [c for c in children if c.tag_ != "TO"]
+        is_after_to = len(others) < len(children) and children[0].i == token.i - 1
+        is_after_to = is_after_to and all(c.dep_ in ("npadvmod", "prep") for c in others)
+        if token.lower_ == "work" and is_after_to and token.head.lemma_.lower() in _TRAVELLING:
+            nouns[token.i] = "pobj"
+    if not nouns:
+        return doc
+    to = {index - 1: index for index, dep in nouns.items() if dep == "pobj"}
+    heads = [doc[to[t.i]].head.i if t.i in to else t.i - 1 if nouns.get(t.i) == "pobj" else t.head.i for t in doc]
+    return _copied(
+        doc,
+        heads=heads,
+        deps=["prep" if t.i in to else nouns.get(t.i, t.dep_) for t in doc],
+        tags=["IN" if t.i in to else "NN" if t.i in nouns else t.tag_ for t in doc],
+        pos=["ADP" if t.i in to else "NOUN" if t.i in nouns else t.pos_ for t in doc],
+        lemmas=[t.lemma_ for t in doc],
+    )
 
 
 def _with_verb(doc: Doc) -> Doc:
@@ -159,6 +196,23 @@ _TIME_AHEAD: Final = re.compile(
 )
 
 
+_EVERY_TIME_AHEAD: Final = re.compile(  # the model takes the time for the subject, or the verb for a noun
+    r"^((?:on )?(?:(?:most|every|some|all|each|(?:\w+ )?once an?|twice an?) )(?:other |single |second )?"
+    r"(?:morning|evening|afternoon|night|day|weekday|weekend|week|month|year|spring|summer|autumn|fall|winter|time|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?|on (?:\w+days?|weekends)|at (?:the )?weekends?)"
+    r"(?= (?:i|we|my|our)\b)",
+    re.IGNORECASE,
+)
+_SLANG_AFTER: Final = re.compile(
+    r"(?:[\s,]+(?:btw|lol|lmao|rofl|haha+|hehe+|tbh|rn|ngl|fyi|imo|imho|tho|though|xd|xx+|if that helps|by the way)|"
+    r"\s*(?:[:;]-?[)(DPp]|<3|[\U0001F300-\U0001FAFF\u2600-\u27BF]\ufe0f?))+(?=[\s.!]*$)",
+    re.IGNORECASE,
+)
+_WITH: Final = re.compile(r"\bw/?(?= (?:my|the|an?|his|her|our|their)\b)")
+_HOW_TO: Final = re.compile(r"\b(learn(?:ing|ed|s|t)?) how to\b")  # the same without "how"
+_PROMOTED: Final = re.compile(r"\b(promoted to) ((?:\w+ )?(?:head|lead)\b)", re.IGNORECASE)
+
+
 def normalised(sentence: str) -> str:
     """Return a sentence in the spelling that the parser knows: "im" as "I'm", curly apostrophes straight.
 
@@ -173,6 +227,10 @@ def normalised(sentence: str) -> str:
         lambda m: ("I've " if m[1].lower() == "been" else "I ") + m[0][0].lower() + m[0][1:], sentence
     )
     sentence = _TIME_AHEAD.sub(r"\1,", sentence)
+    sentence = _EVERY_TIME_AHEAD.sub(r"\1,", sentence)
+    sentence = _WITH.sub("with", _SLANG_AFTER.sub("", sentence))
+    sentence = _HOW_TO.sub(r"\1 to", sentence)
+    sentence = _PROMOTED.sub(lambda m: f"{m[1]} {m[2].title()}", sentence)  # the model takes "head" for a verb
     sentence = _NAME_IS.sub("name is", sentence)
     sentence = _E_MAIL.sub("email", sentence)
     sentence = _DROPPED_G.sub("ing", sentence)

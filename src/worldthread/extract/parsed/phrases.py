@@ -71,7 +71,8 @@ class NamedPhrase(NamedTuple):
     @property
     def is_vague(self) -> bool:
         """Whether the phrase names nothing by itself: "a lot", "something", "the best part"."""
-        if self.lemma in WORDS["vague"] and (self.owner is None or self.lemma == "way"):
+        is_kind = self.lemma == "person" and any(c.dep_ == "compound" and c.tag_ == "NN" for c in self.head.lefts)
+        if self.lemma in WORDS["vague"] and (self.owner is None or self.lemma == "way") and not is_kind:
             return True
         words = self.name.lower()
         if words.startswith(("kind of ", "sort of ", "bit of ")):

@@ -6,10 +6,14 @@ import json
 import math
 from functools import cache
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.fact_features import Reading, features_of
 from worldthread.extract.parsed.facts import LocatedFact
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 WEIGHTS: Final = "fact_weights.json"
 """The file of the weights; ``benchmarks/train_facts.py`` writes it."""
@@ -69,7 +73,18 @@ def is_baseless(reading: Reading) -> bool:
     clause = reading.stated.clause
     is_compared = any(c.dep_ == "prep" and c.lower_ == "like" and c.nbor(-1).text != "," for c in clause.verb.rights)
     is_shouted = clause.verb.is_upper and len(clause.verb) > 2
-    return is_compared or is_shouted or (clause.subject is None and reading.is_by_date)
+    is_baseless_date = clause.subject is None and reading.is_by_date
+    return is_compared or is_shouted or is_baseless_date or is_figure(clause.verb)
+
+
+_OWNERS: Final = frozenset(["my", "your", "his", "her", "our", "their", "its"])
+
+
+def is_figure(verb: Token) -> bool:
+    """Return whether a clause is a figure of speech: "I have butterflies in my stomach"."""
+    words = [t for t in verb.subtree if not t.is_punct and t.dep_ not in ("advmod", "case")]
+    shown = "-".join("one's" if t.lower_ in _OWNERS else t.lemma_.lower() for t in words)
+    return any(f"-{figure}-" in f"-{shown}-" for figure in WORDS["figures"])
 
 
 def has_unknown_subject(reading: Reading) -> bool:
@@ -77,6 +92,8 @@ def has_unknown_subject(reading: Reading) -> bool:
     subject = reading.stated.clause.subject
     if subject is None or subject.tag_ not in ("NN", "NNS"):
         return False
+    if subject.lemma_.lower() in WORDS["sums"] | WORDS["goals"]:
+        return True  # of an exercise: "the probability of a second ace is 3/51"
     is_definite = any(c.dep_ == "det" and c.lower_ in ("the", "this", "that", "these", "those") for c in subject.lefts)
     return is_definite and not any(c.dep_ in ("prep", "relcl", "acl", "appos") for c in subject.rights)
 
@@ -94,6 +111,9 @@ def probable_facts(readings: list[Reading]) -> tuple[LocatedFact, ...]:
     kept = []
     for one in readings:
         is_alone = is_short_and_alone(one)
+        if one.stated.is_certain:
+            kept.append(one.stated)
+            continue
         if is_baseless(one) or (not is_alone and has_unknown_subject(one)):
             continue
         aspect = one.stated.fact.aspect

@@ -34,7 +34,14 @@ def with_times(doc: Doc, facts: tuple[LocatedFact, ...], at: float) -> tuple[Loc
     if abs(at) < TURNS or not facts:
         return facts
     heads = {stated.clause.verb for stated in facts}
-    return tuple(_with_times(doc, stated, heads, at) for stated in facts)
+    return tuple(one if is_kinship(one) else _with_times(doc, one, heads, at) for one in facts)
+
+
+def is_kinship(stated: LocatedFact) -> bool:
+    """Return whether a fact says who "my brother Owen" is, whatever the sentence tells of him."""
+    subject = stated.clause.subject
+    names = [c.text for c in subject.rights if c.dep_ == "appos"] if subject is not None else []
+    return stated.fact.relation.startswith("has ") and any(name in stated.fact.object.split() for name in names)
 
 
 def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) -> LocatedFact:
@@ -89,7 +96,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
         and valid_to is not None
     ):
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
-    if is_planning(clause) and valid_from is not None and valid_from > at:
+    if is_planning(clause) and valid_from is not None and valid_from > at and fact.relation != IS_ON:
         return stated  # the time of what is planned
     is_meant = clause.lemma in WORDS["intentions"]
     if clause.is_progressive and not clause.is_past and not is_meant and valid_from is not None and valid_from > at:
@@ -152,9 +159,10 @@ def _is_any_to_come(doc: Doc, at: float) -> bool:
 
 def is_without_times(head: Token) -> bool:
     """Return whether times in a participle clause are those of the verb: "met a man called Sam in May"."""
-    is_naming = head.dep_ == "acl" and head.lemma_ in ("call", "name", "nickname")
+    is_naming = head.dep_ == "acl" and head.lemma_ in ("call", "name", "nickname", "book", "plan", "schedule", "set")
     has_subject = any(c.dep_ in ("nsubj", "mark", "advmod") for c in head.lefts)
-    return is_naming or (head.dep_ == "advcl" and head.tag_ == "VBG" and not has_subject)
+    is_means = head.lower_ == "using" and head.dep_ == "acl"  # "coding scripts using NVivo on April 5"
+    return is_naming or is_means or (head.dep_ == "advcl" and head.tag_ == "VBG" and not has_subject)
 
 
 def _has_own_time(head: Token) -> bool:
@@ -197,7 +205,7 @@ def _is_occasion(clause: Clause) -> bool:
 
 def _is_told_of_once(clause: Clause) -> bool:
     """Return whether a passive tells what was done, not what state lasted: "was promoted", but "was closed"."""
-    return clause.is_past and clause.verb.lower_ not in WORDS["lasting_adjectives"]
+    return (clause.is_past or clause.is_perfect) and clause.verb.lower_ not in WORDS["lasting_adjectives"]
 
 
 def _is_new_state(clause: Clause, relation: str) -> bool:
