@@ -8,6 +8,7 @@ import pytest
 
 from worldthread import Fact, Memory
 from worldthread.answering.decision import THRESHOLD, WEIGHTS, probability
+from worldthread.answering.details import asked_detail, is_beside_the_point, lacks_detail
 from worldthread.answering.evidence import Evidence
 from worldthread.answering.facts import stated_answer
 from worldthread.answering.parts import answering_part, answering_time, lacks_kind
@@ -210,3 +211,54 @@ def test_a_relative_of_another_kind_is_no_answer(millers: Memory) -> None:
 )
 def test_how_a_sentence_tells_a_relative(question: str, sentence: str, telling: str) -> None:
     assert tells_relative(analysed(question), sentence) == telling
+
+
+@pytest.mark.parametrize(
+    ("text", "detail", "without", "has"),
+    [
+        ("What is the colour of Vera's van?", "colour", "My van is an old Ford.", "The van is dark blue."),
+        ("What color are the doors?", "colour", "The doors are new.", "They have reddish doors."),
+        ("What is the name of Otto's boat?", "name", "We sold our boat in May.", "The boat is called swan."),
+        ("What make is Otto's tractor?", "name", "It is loud.", "It is a Fendt."),
+        ("What brand is Otto's saw?", "name", "My saw broke on Monday.", "It is a Stihl."),
+        ("How long did the strike last?", "duration", "The strike was two years ago.", "It lasted six weeks."),
+        ("How long has Vera had goats?", "duration", "She has three goats.", "Since her wedding."),
+        ("How much does the flat cost?", "price", "The flat has four rooms since 2019.", "The flat is 740 a month."),
+        ("How long is the river?", None, "It is cold.", "It is 90 km long."),
+        ("How much milk is there?", None, "There is milk.", "Two litres."),
+    ],
+)
+def test_a_detail_is_seen_from_the_words_of_a_sentence(text: str, detail: str | None, without: str, has: str) -> None:
+    question = analysed(text)
+    assert asked_detail(question) == detail
+    assert lacks_detail(question, without) is (detail is not None)
+    assert not lacks_detail(question, has)
+
+
+def test_a_detail_of_something_else_does_not_answer() -> None:
+    question = analysed("How much did Vera's van cost?", ["vera"])
+    assert not is_beside_the_point(question, "I paid 900 euros for the van.", "I paid 900 euros for the van.")
+    assert not is_beside_the_point(question, "The van? 900 euros!", "900 euros!")
+    assert is_beside_the_point(question, "The hotel in town takes 900 euros.", "The hotel in town takes 900 euros.")
+    assert is_beside_the_point(
+        analysed("How much did Vera pay in Bergen?", ["vera"]), "I paid 900 euros in Oslo.", "I paid 900 euros in Oslo."
+    )
+    assert not is_beside_the_point(analysed("Who drove the van?"), "The hotel was full.", "The hotel was full.")
+
+
+def test_what_is_not_told_of_a_known_thing_is_refused() -> None:
+    messages = [
+        {"speaker": "Anna", "content": "My car is a Volvo, an old estate from my uncle."},
+        {"speaker": "Bela", "content": "I ride a green bicycle now."},
+    ]
+    with Memory(model="none") as memory:
+        memory.remember(messages, at="2024-05-02", source="talk")
+        assert memory.ask("What is the colour of Anna's car?").text is None
+        assert memory.ask("What colour is Bela's bicycle?").text is not None
+
+
+def test_a_written_sentence_about_somebody_else_does_not_answer() -> None:
+    with Memory(model="none") as memory:
+        memory.remember("Lena plays the oboe. Her brother Max is a carpenter.", at="2024-05-02")
+        answer = memory.ask("What does Max play?")
+        assert "oboe" not in str(answer.text)

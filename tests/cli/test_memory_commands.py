@@ -284,6 +284,7 @@ def test_ask_without_a_model() -> None:
     answered = run("ask", "Where does Anna live?")
     assert answered.exit_code == 0
     assert answered.stdout.startswith("Paris\n\nSources:\n- Anna lives in Paris (since 2024-03-01) [")
+    assert run("ask", "Where does Anna live?", "--min-score", "1").exit_code == 1
     refused = run("ask", "What is Anna allergic to?")
     assert refused.exit_code == 1
     assert refused.stdout.startswith("There is not enough information.\n\nNearest:\n- ")

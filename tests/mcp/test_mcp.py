@@ -71,6 +71,9 @@ def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
             assert [p["id"] for p in adaptive.structured_content["passages"]] == [paris]
             beside = await call(client, "recall", question="Who repairs the bicycle?", min_score=0.5)
             assert said(beside) == "Nothing about this is remembered."
+            assert (await call(client, "ask", question="Where does Anna live?")).structured_content["answer"] == "Paris"
+            unsure = await call(client, "ask", question="Where does Anna live?", min_score=1)
+            assert unsure.structured_content["answer"] is None
             only = await call(client, "recall", question="Anna", kinds=["fact"], only_current=False, max_tokens=50)
             assert not only.structured_content["passages"]
             assert {s["kind"] for s in only.structured_content["statements"]} == {"fact"}

@@ -25,6 +25,7 @@ COVERAGE: Final = 0.5
 
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
 _SECOND_PERSON: Final = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
+_PRONOUN: Final = re.compile(r"\b(?:he|she|it|they|who|which|this|that|these|those)\b", re.IGNORECASE)
 _BEST: Final = 5  # the mean of so many is more certain than the best alone
 
 
@@ -128,6 +129,23 @@ def candidates(
         similarity = float(similar[number])
         found.append(EvidenceCandidate(hit, text, speaker, about, words, similarity, float(blind[number]), share))
     return found
+
+
+def is_about_another(question: ParsedQuestion, one: EvidenceCandidate) -> bool:
+    """Return whether a written sentence certainly says something about somebody or something else.
+
+    Args:
+        question: the question.
+        one: a sentence. What somebody says often leaves out whom it is about, so it is never certain.
+
+    Returns:
+        ``True`` for "What does Emil study?" and "Their daughter Freja studies medicine".
+    """
+    item = one.hit.item
+    if question.subject is None or one.speaker or not isinstance(item, Thesis) or _PRONOUN.search(one.text):
+        return False
+    names = {normalise_name(name) for name in item.objects if name[:1].isupper()}
+    return bool(names) and question.subject not in one.text.casefold() and names.isdisjoint(question.named)
 
 
 def measured(question: ParsedQuestion, found: Iterable[EvidenceCandidate], unknown: float) -> Evidence:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.answering.decision import THRESHOLD, probability
-from worldthread.answering.evidence import Evidence, EvidenceCandidate, candidates, measured
+from worldthread.answering.details import is_beside_the_point
+from worldthread.answering.evidence import Evidence, EvidenceCandidate, candidates, is_about_another, measured
 from worldthread.answering.facts import stated_answer
 from worldthread.answering.parts import answering_part, answering_time, lacks_kind
 from worldthread.answering.persons import asks_who_somebody_is, says_who_somebody_is, tells_relative
@@ -153,6 +154,7 @@ def _answering(
         if not isinstance(hit.item, Episode):
             continue
         sentences = [one for one in found if _is_of(one.hit, hit) and not lacks_kind(question, one.text)]
+        sentences = [one for one in sentences if not _misses(question, hit.item.text, one)]
         telling = {one.text: tells_relative(question, one.text) for one in sentences}
         sentences = [one for one in sentences if telling[one.text] != "no"]
         if sentences and "in part" not in telling.values():
@@ -167,6 +169,11 @@ def _answering(
         if not statements and not lacks_kind(question, hit.item.text):
             return hit, shown_hit(hit)
     return None
+
+
+def _misses(question: ParsedQuestion, passage: str, one: EvidenceCandidate) -> bool:
+    """Return whether a sentence of a passage certainly is about something else than the question."""
+    return is_about_another(question, one) or is_beside_the_point(question, passage, one.text)
 
 
 def _is_of(hit: Hit, passage: Hit) -> bool:

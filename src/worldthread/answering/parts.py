@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from worldthread.answering.details import asked_detail, lacks_detail
 from worldthread.answering.question import LISTS, ParsedQuestion
 from worldthread.errors import MissingExtraError
 from worldthread.extract.prose.entities import NamedEntity, annotated_passages
@@ -52,16 +53,20 @@ def has_number(text: str) -> bool:
 def lacks_kind(question: ParsedQuestion, sentence: str) -> bool:
     """Return whether a sentence certainly has nothing of the kind that a question asks for.
 
-    Only numbers are certain: a person may be "my sister", a time is that of the message, a place may be "home".
+    Only numbers and some details are certain: a person may be "my sister", a time is that of the message, a place may
+    be "home".
 
     Args:
         question: the question.
         sentence: a sentence, without the label of a speaker.
 
     Returns:
-        ``True`` for a question for a number and a sentence without one, or without what is counted.
+        ``True`` for a question for a number and a sentence without one, or without what is counted; and for a sentence
+        without the detail that is asked for.
     """
-    if question.kind != "number":
+    if lacks_detail(question, sentence):
+        return True
+    if question.kind != "number" or asked_detail(question) is not None:
         return False
     counted = _counted(question)
     return not has_number(sentence) or not (not counted or counted & set(words_of(sentence)))

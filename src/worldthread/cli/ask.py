@@ -43,6 +43,16 @@ def ask(
     k: Annotated[
         int, typer.Option("-k", min=1, metavar="N", help="Use at most N facts, N statements and N passages.")
     ] = 10,
+    min_score: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="Answer only from what is at least as likely as P to be evidence, on the scale of recall: .1 leaves "
+            "out what is beside the point, more than .6 is rare.",
+        ),
+    ] = 0.0,
     look_ups: Annotated[
         int,
         typer.Option(
@@ -88,7 +98,15 @@ def ask(
     selected = filter_of(where)
     chat = chat_model(model)
     with opened_to_read(memory, namespace, model=chat or "none", embedder=embedder) as store:
-        answer = store.ask(question, k=k, as_of=as_of, where=selected, look_ups=look_ups, allow_inferred=allow_inferred)
+        answer = store.ask(
+            question,
+            k=k,
+            as_of=as_of,
+            where=selected,
+            look_ups=look_ups,
+            min_score=min_score,
+            allow_inferred=allow_inferred,
+        )
         if as_json:
             print_json(_fields(store, answer) | {"usage": usage_fields(chat)})
         else:

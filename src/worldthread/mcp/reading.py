@@ -11,7 +11,7 @@ from pydantic import Field
 from worldthread.mcp.tool_results import render_errors, tool_result
 from worldthread.memory import Memory
 from worldthread.names import normalise_name
-from worldthread.schemas.arguments import MAX_NAME, AsOf, Entity, Limit, Question, Where, filter_of
+from worldthread.schemas.arguments import MAX_NAME, AsOf, Entity, Limit, MinScore, Question, Where, filter_of
 from worldthread.schemas.results import (
     AskResult,
     EntityResult,
@@ -66,15 +66,7 @@ class ReadingTools:
         ] = True,
         max_tokens: Annotated[int, Field(ge=50, le=20_000, description="The approximate length of the text")] = 1000,
         where: Where = None,
-        min_score: Annotated[
-            float,
-            Field(
-                ge=0,
-                le=1,
-                description="Leave out what is less likely than this to be evidence: 0 keeps everything, 0.1 leaves "
-                "out what is beside the point, more than 0.6 is rare",
-            ),
-        ] = 0.0,
+        min_score: MinScore = 0.0,
     ) -> Annotated[CallToolResult, RecallResult]:
         """Look up what is remembered about a topic: facts, statements and passages, best first.
 
@@ -104,6 +96,7 @@ class ReadingTools:
         k: Annotated[int, Field(ge=1, le=50, description="The most hits of each kind to base the answer on")] = 10,
         as_of: AsOf = None,
         where: Where = None,
+        min_score: MinScore = 0.0,
         allow_inferred: Annotated[
             bool, Field(description="Whether a step that no source states may be inferred; the answer says so")
         ] = True,
@@ -114,7 +107,14 @@ class ReadingTools:
         information; do not fill the gap with a guess. If the memory has no chat model, the answer is taken from the
         passage that fits best: read it as evidence, and use recall to judge for yourself.
         """
-        answer = self._memory.ask(question, k=k, as_of=as_of, where=filter_of(where), allow_inferred=allow_inferred)
+        answer = self._memory.ask(
+            question,
+            k=k,
+            as_of=as_of,
+            where=filter_of(where),
+            min_score=min_score,
+            allow_inferred=allow_inferred,
+        )
         statements, passages = split_hits(self._memory, answer.sources)
         lines = [str(answer), *(["Sources:"] if answer.sources else []), *map(hit_line, answer.sources)]
         data = AskResult(

@@ -30,6 +30,7 @@ class Query:
         at: the world time that the question is about; ``None`` for now. Methods that follow statements from one to
             the next use those that hold at this time. Methods that score everything ignore it: the caller selects.
         only_current: whether methods that follow statements leave out those that do not hold at that time.
+        is_overview: whether the question asks for a summary of what was discussed.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Query:
     names: tuple[int, ...] = ()
     at: float | None = None
     only_current: bool = True
+    is_overview: bool = False
 
 
 @dataclass(frozen=True)

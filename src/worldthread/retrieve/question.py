@@ -28,6 +28,7 @@ _FRAMES: Final = _pattern(
     [rf"(?<!\S)(?<!.){_SUMMARY}", *(frame.replace("SUMMARY", _SUMMARY) for frame in _TABLE["frames"])]
 )
 _INSTRUCTION: Final = re.compile(_TABLE["instruction"].replace(" ", r"\s{1,4}"), re.IGNORECASE)
+_OVERVIEW: Final = _pattern(_TABLE["overview"])
 _ASKS_WHAT_WAS_ANSWERED: Final = _pattern(_TABLE["asks_what_was_answered"])
 
 STANDING_WORDS: Final = tuple(dict.fromkeys(word for text in _TABLE["standing"] for word in words_of(text)))
@@ -68,3 +69,18 @@ def asks_what_was_answered(question: str) -> bool:
         Whether it addresses the assistant as the one who said it.
     """
     return _ASKS_WHAT_WAS_ANSWERED.search(question) is not None
+
+
+def asks_for_overview(question: str) -> bool:
+    """Return whether a question asks for a summary of what was discussed.
+
+    >>> asks_for_overview("Can you summarize how my garden developed?")
+    True
+
+    Args:
+        question: the question, as asked.
+
+    Returns:
+        Whether it names a summary, an overview or a recap as the answer.
+    """
+    return _OVERVIEW.search(question) is not None

@@ -38,6 +38,7 @@ def search(
     episode_of: Callable[[str], Episode],
     condition: Condition | None = None,
     min_score: float = 0.0,
+    is_overview: bool = False,
 ) -> tuple[Hit, ...]:
     """Return the best hits for a question.
 
@@ -53,6 +54,7 @@ def search(
         episode_of: returns an episode by its id.
         condition: only what meets it is ranked; ``None`` for everything.
         min_score: leave out what is less relevant, see :mod:`worldthread.retrieve.relevance`; 0 keeps everything.
+        is_overview: whether the question asks for a summary of what was discussed.
 
     Returns:
         Facts, then theses, then episodes, each best first, with the path that leads to each.
@@ -60,7 +62,7 @@ def search(
     Raises:
         InputError: no method has this name.
     """
-    query = Query(text, vector, names_in(text, index.find), at, only_current)
+    query = Query(text, vector, names_in(text, index.find), at, only_current, is_overview)
     episode_of = cache(episode_of)  # a hit is looked at twice: whether it says what another said, and to be listed
     index.restrict(Restriction.of(condition, at))
     try:

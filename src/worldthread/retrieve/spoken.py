@@ -18,6 +18,9 @@ place is the mean, with the :data:`WEIGHTS`, of
   0 within that time, and counts twice before it: things are told after they happen. A relative time ("last week") is
   that before the time of the query, or before the last message. The part does not count where no time is named.
 
+Where an assistant takes part, a question for an overview has these scores without the part *person*, and then those of
+:mod:`worldthread.retrieve.overview`.
+
 Words that say nothing by themselves, such as "what" and "the", do not count. All weights of neighbours are fractions
 whose denominators are powers of two, so that sums have the same bits however the index came about.
 """
@@ -37,6 +40,7 @@ from worldthread.extract.times import time_expressions
 from worldthread.retrieve.cache import CacheKey
 from worldthread.retrieve.conversation import ConversationIndex
 from worldthread.retrieve.index import RetrievalIndex
+from worldthread.retrieve.overview import overview_scores
 from worldthread.retrieve.query import Query, names_in
 from worldthread.retrieve.question import STANDING_WORDS, asks_what_was_answered
 from worldthread.retrieve.sparse import Numbers
@@ -115,10 +119,14 @@ def spoken_scores(
         Shape (len(conversation),), in [0, 1].
     """
     parts = spoken_parts(query, index, conversation, of_episodes, of_sentences)
+    is_overview = query.is_overview and bool(conversation.is_by_assistant.any())
+    if is_overview:
+        del parts["person"]
     total = np.zeros(len(conversation), np.float32)
     for name, values in parts.items():
         total += np.float32(getattr(WEIGHTS, name)) * values
-    return total / np.float32(sum(getattr(WEIGHTS, name) for name in parts))
+    total /= np.float32(sum(getattr(WEIGHTS, name) for name in parts))
+    return overview_scores(total, index, conversation) if is_overview else total
 
 
 def spoken_parts(

@@ -86,6 +86,17 @@ Question: TypeAlias = Annotated[
         examples=["Where does Anna live?"],
     ),
 ]
+MinScore: TypeAlias = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=1,
+        description="Leave out what is less likely than this to be evidence: 0 keeps everything, 0.1 leaves out what "
+        "is beside the point, more than 0.6 is rare",
+    ),
+]
+"""The least relevance of a hit, see :mod:`worldthread.retrieve.relevance`."""
+
 AsOf: TypeAlias = Annotated[
     Time,
     Field(
