@@ -218,6 +218,7 @@ ELSEWHERE = {
     "bench/adversarial/checks.py": "folders of a benchmark, in a temporary folder",
     "moving/cogx_archive.py": "packs an archive in RAM",
     "bench/adversarial/graphiti.py": "notes a port, in a temporary folder",
+    "agents/memory_modules/graphiti_client.py": "writes the settings of a server, in a temporary folder",
     "adapters/langgraph.py": "touches an item, which renews its time, and no file",
 }
 

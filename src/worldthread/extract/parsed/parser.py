@@ -20,7 +20,7 @@ _SCHEDULED: Final = frozenset(
     ["arrives", "begins", "closes", "departs", "ends", "finishes", "leaves", "opens", "starts"]
 )
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
-_SHORT_STEM: Final = re.compile(r"[b-df-hj-np-tv-xz]*[aeiou][b-df-hj-np-tvz]")
+_SHORT_STEM: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]*[aeiou][bcdfghjklmnpqrstvz]")
 _ENDINGS: Final = ("es", "ing", "ed")
 _BARE_INFINITIVE: Final = frozenset(["come", "dare", "do", "go", "hear", "help", "let", "make", "need", "see", "watch"])
 _TRAVELLING: Final = frozenset(

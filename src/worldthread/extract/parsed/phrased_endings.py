@@ -58,7 +58,7 @@ _END: Final = (
 _PASSING: Final = re.compile(
     r"\s*(?:early|late|home|back|for (?:the|a|an|one|now|today|two|three|some|work|lunch) ?"
     r"(?:day|week|weekend|while|walk|night|hour|month|few|moment|minute|bit|break)?s?\b|until|till|temporarily|"
-    r"this week|tonight|at home|on the (?:bus|train|tram|table)|behind)\b"
+    r"this week|tonight|at home|on the (?:bus|train|tram)|behind)\b"
     r"|(?<=gone) (?:to|for|out|home|on)\b|(?<=retired) to\b|(?<=cancelled)(?: for)? (?:today|this week)\b"
 )
 _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
