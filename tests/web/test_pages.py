@@ -1048,7 +1048,7 @@ def test_hostile_texts_are_text_where_they_were_read_and_held(open_page: Any, ho
 def test_the_choices_say_what_an_agent_is_and_mark_the_fake_model(open_page: Any, homes: tuple[str, Path]) -> None:
     page = open_page(f"{homes[0]}play")
     page.select_option("#agent", "ariadne")
-    assert "recalls" in page.text_content("#about-agent")
+    assert "Recalls from its memory" in page.text_content("#about-agent")
     assert "answers at random" in page.text_content("#about-model")
     page.select_option("#agent", "explorer")
     assert "needs no model" in page.text_content("#about-agent")
