@@ -89,7 +89,10 @@ def require_equal(memory: Memory) -> None:
     assert len(statements) == count
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize(
+    "method",
+    [name if name in ("thread", "dense") else pytest.param(name, marks=pytest.mark.slow) for name in sorted(METHODS)],
+)
 def test_an_exact_store_gives_the_recall_lists_of_the_default(tmp_path: Path, method: str) -> None:
     with Memory(tmp_path / "memory", embedder="fake") as memory:
         fill(memory)
