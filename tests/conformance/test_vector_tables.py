@@ -380,10 +380,17 @@ def test_a_server_of_milvus_can_be_away() -> None:
 
 
 @pytest.mark.servers
-def test_a_folder_of_qdrant_has_one_user_and_a_server_can_be_away(tmp_path: Path) -> None:
+def test_a_folder_of_qdrant_is_used_by_one_process_and_a_server_can_be_away(tmp_path: Path) -> None:
     pytest.importorskip("qdrant_client")
-    with open_vector_store(f"qdrant:{tmp_path}", "notes", 4), pytest.raises(StoreError, match="another process"):
-        open_vector_store(f"qdrant:{tmp_path}", "notes", 4)
+    other = (
+        "import sys; from worldthread.errors import StoreError; from worldthread.vectors import open_vector_store\n"
+        "try: open_vector_store(sys.argv[1], 'notes', 4)\n"
+        "except StoreError as error: print(error)"
+    )
+    address = f"qdrant:{tmp_path}"
+    with open_vector_store(address, "notes", 4), open_vector_store(address, "letters", 4):
+        done = subprocess.run([sys.executable, "-c", other, address], capture_output=True, text=True, timeout=600)
+        assert "another process" in done.stdout
     with pytest.raises(StoreUnavailableError, match="cannot be reached"):
         open_vector_store("qdrant+http://127.0.0.1:9", "notes", 4)
 
