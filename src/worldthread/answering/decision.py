@@ -24,7 +24,7 @@ WEIGHTS: Final = {
 }
 """The weight of each measure of :class:`~worldthread.answering.evidence.Evidence`."""
 
-THRESHOLD: Final = 0.671
+THRESHOLD: Final = 0.65
 """A question with a lower probability is not answered."""
 
 
