@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.facts import IS_ON, LocatedFact
+from worldthread.extract.prose.words import third_person
 from worldthread.extract.times import Role, TimeExpression, is_occasion, time_expressions, validity
 from worldthread.extract.when import shown_time
 
@@ -211,4 +212,7 @@ def _is_told_of_once(clause: Clause) -> bool:
 def _is_new_state(clause: Clause, relation: str) -> bool:
     """Return whether a fact is what comes of the verb: "works at" of "I start at Airbus in June"."""
     stem = clause.lemma[:3]
-    return clause.lemma != "be" and not any(word.startswith(stem) for word in relation.split())
+    forms = {third_person(clause.lemma.partition(" ")[0])}  # "flies"
+    if relation.startswith("plans to "):
+        return False
+    return clause.lemma != "be" and not any(word.startswith(stem) or word in forms for word in relation.split())
