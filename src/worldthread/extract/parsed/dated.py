@@ -33,13 +33,14 @@ _HAPPENING: Final = WORDS["schedules"] | {
     "come back", "get back", "be back", "start", "begin", "take place", "go ahead", "fall", "apply", "renew", "run away",
     "move out", "pass away", "drop out",
 }  # fmt: skip
+_OF_DEEDS: Final = frozenset(["begin", "finish", "quit", "start", "stop", "try"])
 _CLOSING: Final = frozenset(["close", "open", "shut", "cancel", "suspend", "lock", "sell", "break"])
-_UNTIL: Final = frozenset(["due", "valid", "open", "closed", "available", "ill", "sick", "absent"])
-_ABSENCES: Final = frozenset(["abroad", "absent", "away", "busy", "due", "ill", "off", "sick"])
+_UNTIL: Final = frozenset(["due", "good", "valid", "open", "closed", "available", "ill", "sick", "absent"])
+_ABSENCES: Final = frozenset(["abroad", "absent", "away", "back", "busy", "due", "ill", "off", "over", "sick", "up"])
 _DUTIES: Final = frozenset(["have", "need"])
 _STATES_WITH: Final = frozenset(["in", "on", "at", "off", "with", "out"])
 _LIGHT: Final = WORDS["light"] - {
-    "go", "have", "become", "start", "make", "see", "come", "give", "get", "call", "catch", "need", "use",
+    "go", "have", "become", "start", "make", "see", "come", "give", "get", "call", "catch", "need", "start", "use",
 }  # fmt: skip
 _SAID: Final = WORDS["attitudes"] - {"see"}
 _SHOWN: Final = {
@@ -295,14 +296,19 @@ class _DatedClause:
             value = self._phrase(inner, takes_known=True, takes_abstract=is_away) if inner is not None else None
             return None if value is None else (" ".join([be, *words]), value)
         rights = [c for c in self._verb.rights if not self._is_timed(c) and c.is_alpha]
+        illness = next((c.lower_ for c in self._verb.rights if c != first and c.lower_ in ("ill", "sick")), None)
+        if first.lower_ == "off" and illness is not None:
+            return f"{be} off", illness
         is_absent = first.lower_ in _ABSENCES and first.dep_ in ("acomp", "advmod", "prt", "prep")
-        is_alone = len(rights) == 1 and all(self._is_timed(c) for c in first.rights if c.is_alpha)
+        is_alone = not any(c != first for c in rights) and all(self._is_timed(c) for c in first.rights if c.is_alpha)
         return (be, first.lower_) if is_absent and is_alone else None
 
     def _of_schedule(self) -> tuple[str, str] | None:
         """Read "my passport expires in May", "my mother retired in 2022", with the time instead of an object."""
         clause = self._clause
         lemma = clause.lemma if clause.lemma in _HAPPENING else clause.lemma.partition(" ")[0]
+        if clause.lemma in _OF_DEEDS and self._subject.head.tag_ == "PRP":
+            return None  # "I used to smoke, but I stopped in 2019"
         happens = lemma in _HAPPENING and self._subject.head.tag_ != "PRP" and clause.subject is not None
         if (
             not (happens or (clause.is_past and not clause.is_progressive))
@@ -313,7 +319,7 @@ class _DatedClause:
         if any(c.dep_ == "prep" and not self._is_timed(c) for c in self._verb.rights) or any(
             c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed
             and not (c.dep_ == "prt" and clause.lemma in _HAPPENING) for c in self._verb.rights
-        ) or any(c.lower_ in _ABSENCES | {"here", "there"} and clause.lemma.partition(" ")[2] != c.lower_
+        ) or any(c.lower_ in _ABSENCES | {"here", "home", "there"} and clause.lemma.partition(" ")[2] != c.lower_
                  for c in self._verb.rights):  # fmt: skip
             return None
         shown = self._shown_time()

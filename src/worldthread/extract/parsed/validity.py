@@ -73,7 +73,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
     ]
     fact = stated.fact
     if not is_schedule:
-        is_time = clause.lemma == "spend" or fact.relation.startswith(("born", "died"))
+        is_time = clause.lemma == "spend" or _DATE.fullmatch(fact.object) or fact.relation.startswith(("born", "died"))
         if not is_time:
             fact = replace(fact, object=_without_time(fact.object, [doc.text[time.start : time.end] for time in times]))
             times = [time for time in times if not _overlap(doc.text[time.start : time.end], fact.object)]
@@ -107,6 +107,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
 
 
+_DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}(?: to \d{4}(?:-\d\d){0,2})?")  # "runs out in 2027"
 _SHORT: Final = frozenset(["minute", "hour", "second"])
 _BEGINNING: Final = frozenset(["start", "begin", "join", "move", "switch", "transfer", "relocate", "become", "retire"])
 _BOUNDS: Final[dict[str, Role]] = {"since": "since", "until": "until", "till": "until"}
