@@ -80,8 +80,18 @@ def stated(sentence: str, at: float | None = AT) -> list[tuple[str, str, str]]:
         ("I've been single since the beginning of 2022.", "Ana | is | single", "2022-01-01", ""),
         ("I've been a member of the choir since the 1990s.", "Ana | is a | member of the choir", "1990-01-01", ""),
         ("My niece lived with me for most of 2021.", "Ana's niece | lived with | Ana", "2021-01-01", "2022-01-01"),
-        ("Our dog ran away the Monday before last.", "Ana's dog | ran away on | 2024-05-06", "2024-05-06", "2024-05-07"),
-        ("My sister is getting married on the 25th.", "Ana's sister | plans to get | married", "2024-05-25", "2024-05-26"),
+        (
+            "Our dog ran away the Monday before last.",
+            "Ana's dog | ran away on | 2024-05-06",
+            "2024-05-06",
+            "2024-05-07",
+        ),
+        (
+            "My sister is getting married on the 25th.",
+            "Ana's sister | plans to get | married",
+            "2024-05-25",
+            "2024-05-26",
+        ),
     ],
 )
 def test_a_time_makes_a_statement_of_what_happened(sentence: str, fact: str, begin: str, end: str) -> None:

@@ -196,7 +196,7 @@ def _is_told_as_past(verb: Token) -> bool:
     if verb.tag_ not in ("VBP", "VB") or verb.lower_ not in WORDS["never_planned"]:
         return False
     has_object = any(c.dep_ == "dobj" for c in verb.rights)
-    days = [c for prep in verb.children if prep.lower_ == "on" for c in prep.children if c.dep_ == "pobj"]
+    days = [c for prep in verb.subtree if prep.lower_ == "on" for c in prep.children if c.dep_ == "pobj"]
     return has_object and any(day.lower_ in WORDS["times"] and not day.lower_.endswith("days") for day in days)
 
 
@@ -242,8 +242,10 @@ def is_particle(child: Token) -> bool:
     """Return whether a word belongs to the verb before it: "up" in "set up", "forward" in "look forward to"."""
     if child.dep_ == "prt":
         following = child.doc[child.i + 1 : child.i + 2]
-        is_place = child.i > child.head.i + 1 and child.nbor(-1).tag_ != "PRP" and any(
-            t.lower_ in ("in", "at", "on") and t.dep_ == "prep" for t in following
+        is_place = (
+            child.i > child.head.i + 1
+            and child.nbor(-1).tag_ != "PRP"
+            and any(t.lower_ in ("in", "at", "on") and t.dep_ == "prep" for t in following)
         )
         return not (is_place and child.lower_ in ("up", "down", "over"))  # "explored the coast up in the north"
     is_next = (

@@ -30,8 +30,8 @@ _PREPOSITIONS: Final = frozenset(["to", "at", "in", "on", "for", "with", "from",
 _MEALS: Final = frozenset(["breakfast", "brunch", "lunch", "dinner", "supper", "tea", "coffee", "drink"])
 _HAPPENING: Final = WORDS["schedules"] | {
     "arrive", "come", "happen", "last", "occur", "run", "run out", "expire", "end", "finish", "return", "land",
-    "come back", "get back", "be back", "start", "begin", "take place", "go ahead", "fall", "apply", "renew", "run away",
-    "move out", "pass away", "drop out",
+    "come back", "get back", "be back", "start", "begin", "take place", "go ahead", "fall", "apply", "renew",
+    "run away", "move out", "pass away", "drop out",
 }  # fmt: skip
 _OF_DEEDS: Final = frozenset(["begin", "finish", "quit", "start", "stop", "try"])
 _CLOSING: Final = frozenset(["close", "open", "shut", "cancel", "suspend", "lock", "sell", "break"])
@@ -40,7 +40,7 @@ _ABSENCES: Final = frozenset(["abroad", "absent", "away", "back", "busy", "due",
 _DUTIES: Final = frozenset(["have", "need"])
 _STATES_WITH: Final = frozenset(["in", "on", "at", "off", "with", "out"])
 _LIGHT: Final = WORDS["light"] - {
-    "go", "have", "become", "start", "make", "see", "come", "give", "get", "call", "catch", "need", "start", "use",
+    "go", "have", "become", "start", "make", "see", "come", "give", "get", "call", "catch", "need", "use",
 }  # fmt: skip
 _SAID: Final = WORDS["attitudes"] - {"see"}
 _SHOWN: Final = {
