@@ -18,6 +18,7 @@ unseen. The parts, and when an entry is right:
 * others: German, French and Spanish, as everyday and nonsense.
 * dates_varied, others_varied: a second set of each, in more varied words and in all four languages. undated: the fact
   is not stated, or has no bound but the time of the message.
+* dates_plain_second: dates in short plain sentences, and undated as above.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
 """
@@ -316,6 +317,12 @@ def dates_varied(half: str) -> Iterator[Verdict]:
             yield from (replace(judge_date(*entry), part=f"dates, {name}") for entry in entries)
 
 
+def dates_plain_second(half: str) -> Iterator[Verdict]:
+    data = read("dates_plain_second", half)
+    yield from (replace(judge_date(*entry), part="dates, plain, second") for entry in data["english"])
+    yield from (replace(judge_undated(*entry), part="undated, plain, second") for entry in data["undated"])
+
+
 def nonsense(half: str) -> Iterator[Verdict]:
     yield from (judge_nothing("nonsense", sentence) for sentence in read("nonsense", half)["sentences"])
     yield from (judge_nothing("nonsense, second", sentence) for sentence in read("nonsense_second", half)["sentences"])
@@ -342,6 +349,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "nonsense": nonsense,
     "others": others,
     "dates_varied": dates_varied,
+    "dates_plain_second": dates_plain_second,
     "others_varied": others_varied,
 }
 

@@ -95,7 +95,7 @@ def test_both_halves_have_the_same_form_and_no_entry_in_common(bench: ModuleType
             groups = entries if isinstance(entries, dict) else {name: entries}
             for group, ours in groups.items():
                 theirs = (unseen[name] if isinstance(entries, dict) else unseen)[group]
-                assert len(ours) - len(theirs) in (0, 1), "an odd number is divided at random"
+                assert abs(len(ours) - len(theirs)) <= 1, "an odd number is divided at random"
                 assert not {str(entry) for entry in ours} & {str(entry) for entry in theirs}
     for part in ("everyday", "others"):
         for half in ("development", "unseen"):

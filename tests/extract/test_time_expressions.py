@@ -42,6 +42,11 @@ ENGLISH = [
     ("We met the Friday before last.", [("the Friday before last", "2024-05-03", "2024-05-04", "at", "day")]),
     ("I quit a couple of weeks back.", [("a couple of weeks back", "2024-05-01", "2024-05-02", "at", "week")]),
     ("We moved at the end of May 2022.", [("at the end of May 2022", "2022-05-31", "2022-06-01", "at", "month")]),
+    # "Friday week", decades in words, most of a period
+    ("My lease expires Friday week.", [("Friday week", "2024-05-24", "2024-05-25", "at", "day")]),
+    ("I studied in Turin in the late nineties.",
+     [("in the late nineties", "1996-01-01", "2000-01-01", "at", "decade")]),
+    ("She lived with us for most of 2022.", [("for most of 2022", "2022-01-01", "2023-01-01", "during", "year")]),
     # days
     ("I saw Nora yesterday.", [("yesterday", "2024-05-14", "2024-05-15", "at", "day")]),
     ("Today I start a diet.", [("Today", "2024-05-15", "2024-05-16", "at", "day")]),
@@ -297,6 +302,9 @@ NOTHING = [
     "The year is datetime.date.today().year.",
     "I haven't read it in years.",
     "Autumn is the name of my cat.",
+    "My aunt is in her early nineties.",
+    "Most of my friends live in Turin.",
+    "I read the Friday week after week.",
     "",
     " ",
 ]

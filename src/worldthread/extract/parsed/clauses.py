@@ -142,6 +142,7 @@ def _clause(head: Token) -> Clause | None:
     is_bare_past = not names and (
         (head.tag_ == "VBD" and not is_present) or (head.tag_ == "VBN" and head.lemma_ != "be")
     )
+    is_bare_past = is_bare_past or (not names and _is_told_as_past(head))
     is_past = is_bare_past or any(child.tag_ == "VBD" for child in auxiliaries)
     if subject is None and not _leaves_out_i(head, is_bare_past):
         return None
@@ -190,6 +191,15 @@ def is_present_form(verb: Token) -> bool:
     return verb.lower_ == verb.lemma_ and verb.lower_ not in WORDS["same_past"]
 
 
+def _is_told_as_past(verb: Token) -> bool:
+    """Return whether "I hurt my knee on Saturday", which the model takes for the present, is of the past."""
+    if verb.tag_ not in ("VBP", "VB") or verb.lower_ not in WORDS["never_planned"]:
+        return False
+    has_object = any(c.dep_ == "dobj" for c in verb.rights)
+    days = [c for prep in verb.subtree if prep.lower_ == "on" for c in prep.children if c.dep_ == "pobj"]
+    return has_object and any(day.lower_ in WORDS["times"] and not day.lower_.endswith("days") for day in days)
+
+
 def _is_attribute(head: Token, subject: Token | None) -> bool:
     """Return whether a participle stands before its noun: "the last three visited cities"."""
     before = head.doc[head.i - 1] if head.i else None
@@ -232,8 +242,10 @@ def is_particle(child: Token) -> bool:
     """Return whether a word belongs to the verb before it: "up" in "set up", "forward" in "look forward to"."""
     if child.dep_ == "prt":
         following = child.doc[child.i + 1 : child.i + 2]
-        is_place = child.i > child.head.i + 1 and any(
-            t.lower_ in ("in", "at", "on") and t.dep_ == "prep" for t in following
+        is_place = (
+            child.i > child.head.i + 1
+            and child.nbor(-1).tag_ != "PRP"
+            and any(t.lower_ in ("in", "at", "on") and t.dep_ == "prep" for t in following)
         )
         return not (is_place and child.lower_ in ("up", "down", "over"))  # "explored the coast up in the north"
     is_next = (

@@ -30,11 +30,13 @@ _PREPOSITIONS: Final = frozenset(["to", "at", "in", "on", "for", "with", "from",
 _MEALS: Final = frozenset(["breakfast", "brunch", "lunch", "dinner", "supper", "tea", "coffee", "drink"])
 _HAPPENING: Final = WORDS["schedules"] | {
     "arrive", "come", "happen", "last", "occur", "run", "run out", "expire", "end", "finish", "return", "land",
-    "come back", "get back", "be back", "start", "begin", "take place", "go ahead", "fall", "apply",
+    "come back", "get back", "be back", "start", "begin", "take place", "go ahead", "fall", "apply", "renew",
+    "run away", "move out", "pass away", "drop out",
 }  # fmt: skip
+_OF_DEEDS: Final = frozenset(["begin", "finish", "quit", "start", "stop", "try"])
 _CLOSING: Final = frozenset(["close", "open", "shut", "cancel", "suspend", "lock", "sell", "break"])
-_UNTIL: Final = frozenset(["due", "valid", "open", "closed", "available", "ill", "sick", "absent"])
-_ABSENCES: Final = frozenset(["abroad", "absent", "away", "busy", "due", "ill", "off", "sick"])
+_UNTIL: Final = frozenset(["due", "good", "valid", "open", "closed", "available", "ill", "sick", "absent"])
+_ABSENCES: Final = frozenset(["abroad", "absent", "away", "back", "busy", "due", "ill", "off", "over", "sick", "up"])
 _DUTIES: Final = frozenset(["have", "need"])
 _STATES_WITH: Final = frozenset(["in", "on", "at", "off", "with", "out"])
 _LIGHT: Final = WORDS["light"] - {
@@ -44,6 +46,9 @@ _SAID: Final = WORDS["attitudes"] - {"see"}
 _SHOWN: Final = {
     "minute": "%Y-%m-%d %H:%M", "day part": "%Y-%m-%d", "day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y",
 }  # fmt: skip
+
+
+_LONG: Final = frozenset(["season", "quarter"])
 
 
 def with_dated(doc: Doc, read: SentenceFacts, referents: Referents, at: float) -> tuple[LocatedFact, ...]:
@@ -113,7 +118,7 @@ class _DatedClause:
         """
         clause, subject = self._clause, self._subject
         if self._times and clause.is_passive and not clause.negation:
-            state = self._of_closing()
+            state = self._of_closing() or self._of_birth()
             return None if state is None else Fact(subject.name, *state)
         if not self._times or clause.negation or clause.is_passive or (clause.modal and clause.modal not in _WILL):
             return None
@@ -165,7 +170,8 @@ class _DatedClause:
             is_given = any(c.dep_ == "det" and c.lower_ in ("a", "an") for c in thing.lefts)
             if self._verb.lemma_.lower() == "get" and not is_given:
                 return None
-            value = self._phrase(thing)
+            # "signed the contract on 2 May" tells which one by its day; habits and what lasts do not
+            value = self._phrase(thing, takes_known=self._is_done_once())
             return None if value is None else (self._relation(), value)
         activity = next((c for c in rights if c.dep_ in ("xcomp", "advcl") and c.tag_ == "VBG"), None)
         if activity is not None:
@@ -184,11 +190,20 @@ class _DatedClause:
             return None if value is None else (self._relation(prep.lower_), value)
         return None
 
-    def _phrase(self, noun: Token, *, takes_known: bool = False) -> str | None:
+    def _is_done_once(self) -> bool:
+        """Return whether the clause tells one act of a time: "signed", "is seeing", but not "has seen"."""
+        clause = self._clause
+        is_told = clause.is_past or clause.is_progressive or bool(clause.modal)
+        return is_told and not clause.is_perfect and all(time.role == "at" for time in self._times)
+
+    def _phrase(self, noun: Token, *, takes_known: bool = False, takes_abstract: bool = False) -> str | None:
         """Return a noun with what belongs to it; ``None`` for what names nothing by itself: "it", "the project"."""
+        if noun.lower_ in ("me", "us"):
+            return self._referents.of("me") if noun.tag_ == "PRP" else None
         if noun.tag_ not in ("NN", "NNS", "NNP", "NNPS") or noun in self._timed:
             return None
-        if noun.lemma_.lower() in WORDS["abstract"] - _MEALS or noun.lower_ in ("%", "percent"):
+        is_abstract = noun.lemma_.lower() in WORDS["abstract"] - _MEALS
+        if (is_abstract and not takes_abstract) or noun.lower_ in ("%", "percent"):
             return None
         phrase = noun_phrase(noun, self._referents, self._last(noun))
         if phrase is None or phrase.is_vague or is_stretch(phrase) or is_own_matter(phrase):
@@ -215,6 +230,13 @@ class _DatedClause:
         lasts = any(time.role in ("since", "duration") for time in self._times)
         is_state = state in WORDS["lasting_adjectives"] or self._clause.lemma in _CLOSING
         return ("is", state) if self._clause.is_perfect and not self._clause.is_past and lasts and is_state else None
+
+    def _of_birth(self) -> tuple[str, str] | None:
+        """Read "was born last week", "was born in the summer of 2020"."""
+        if self._clause.lemma != "bear" or not self._clause.is_past or len(self._times) != 1:
+            return None
+        shown = self._shown_time()
+        return None if shown is None or shown[0] == "from" else (f"born {shown[0]}", shown[1])
 
     def _of_lasting(self) -> tuple[str, str] | None:
         """Read "I've had this phone since Christmas", "I've been jogging since Thursday"."""
@@ -270,17 +292,23 @@ class _DatedClause:
         if first.dep_ == "prep" and first.lower_ in _STATES_WITH:
             inner = next((c for c in first.subtree if c.dep_ == "pobj"), None)
             words = [t.lower_ for t in first.doc[first.i : inner.i] if t.dep_ == "prep"] if inner is not None else []
-            value = self._phrase(inner, takes_known=True) if inner is not None else None
+            is_away = first.lower_ in ("off", "out")  # "off work", "out of work"
+            value = self._phrase(inner, takes_known=True, takes_abstract=is_away) if inner is not None else None
             return None if value is None else (" ".join([be, *words]), value)
         rights = [c for c in self._verb.rights if not self._is_timed(c) and c.is_alpha]
+        illness = next((c.lower_ for c in self._verb.rights if c != first and c.lower_ in ("ill", "sick")), None)
+        if first.lower_ == "off" and illness is not None:
+            return f"{be} off", illness
         is_absent = first.lower_ in _ABSENCES and first.dep_ in ("acomp", "advmod", "prt", "prep")
-        is_alone = len(rights) == 1 and all(self._is_timed(c) for c in first.rights if c.is_alpha)
+        is_alone = not any(c != first for c in rights) and all(self._is_timed(c) for c in first.rights if c.is_alpha)
         return (be, first.lower_) if is_absent and is_alone else None
 
     def _of_schedule(self) -> tuple[str, str] | None:
         """Read "my passport expires in May", "my mother retired in 2022", with the time instead of an object."""
         clause = self._clause
         lemma = clause.lemma if clause.lemma in _HAPPENING else clause.lemma.partition(" ")[0]
+        if clause.lemma in _OF_DEEDS and self._subject.head.tag_ == "PRP":
+            return None  # "I used to smoke, but I stopped in 2019"
         happens = lemma in _HAPPENING and self._subject.head.tag_ != "PRP" and clause.subject is not None
         if (
             not (happens or (clause.is_past and not clause.is_progressive))
@@ -291,7 +319,8 @@ class _DatedClause:
         if any(c.dep_ == "prep" and not self._is_timed(c) for c in self._verb.rights) or any(
             c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed
             and not (c.dep_ == "prt" and clause.lemma in _HAPPENING) for c in self._verb.rights
-        ):  # fmt: skip
+        ) or any(c.lower_ in _ABSENCES | {"here", "home", "there"} and clause.lemma.partition(" ")[2] != c.lower_
+                 for c in self._verb.rights):  # fmt: skip
             return None
         shown = self._shown_time()
         return None if shown is None else (self._relation(shown[0]), shown[1])
@@ -302,6 +331,9 @@ class _DatedClause:
         if time.role == "until" and time.valid_to is not None and time.precision in _SHOWN and len(self._times) == 1:
             return "until", datetime.fromtimestamp(time.valid_to - 1, UTC).strftime("%Y-%m-%d")
         pattern = _SHOWN.get(time.precision)
+        if time.role == "at" and time.precision in _LONG and time.valid_from is not None and time.valid_to is not None:
+            first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
+            return "in", f"{first:%Y-%m} to {last:%Y-%m}"
         if pattern is None or time.valid_from is None or time.valid_to is None:
             return None
         begin = datetime.fromtimestamp(time.valid_from, UTC).strftime(pattern)
@@ -315,6 +347,8 @@ class _DatedClause:
                 if first.date() == last.date()
                 else ("from", f"{first:%Y-%m-%d} to {last:%Y-%m-%d}")
             )
+        if time.role == "during" and begin == end:
+            return None  # "for most of 2022"
         return ("from", f"{begin} to {end}") if time.role == "during" else None
 
 

@@ -166,9 +166,14 @@ def is_time(token: Token) -> bool:
             return not any(c.lower_ in ("every", "each") for c in token.children)
         if lemma in ("ago", "before", "since") and token.dep_ == "advmod":
             return True
+        if token.dep_ == "pobj" and (token.head.lower_, token.lower_) in (("before", "last"), ("after", "next")):
+            return True  # "the Friday before last"
+        if lemma in ("beginning", "start", "middle", "end") and token.dep_ == "pobj":
+            of = [c for c in token.rights if c.dep_ == "prep" and c.lower_ == "of"]
+            return len(of) == 1 and is_time(of[0])  # "since the beginning of 2023"
         if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", token.lower_):
             return bool(token.dep_ == "pobj")
-        return re.fullmatch(r"(?:19|20)\d\d", token.text) is not None
+        return re.fullmatch(r"(?:19|20)\d\d(?:['’]?s)?|['’]?[3-9]0s", token.text) is not None
     if token.dep_ == "prep" and token.lower_ in ("to", "into") and token.head.pos_ in ("VERB", "NOUN"):
         return False  # "extended it to 4 hours"
     if token.dep_ == "prep":

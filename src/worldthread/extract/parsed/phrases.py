@@ -71,7 +71,9 @@ class NamedPhrase(NamedTuple):
     @property
     def is_vague(self) -> bool:
         """Whether the phrase names nothing by itself: "a lot", "something", "the best part"."""
-        is_kind = self.lemma == "person" and any(c.dep_ == "compound" and c.tag_ == "NN" for c in self.head.lefts)
+        is_kind = self.lemma in ("person", "place") and any(
+            c.dep_ == "compound" and c.tag_ in ("NN", "NNS") for c in self.head.lefts
+        )
         if self.lemma in WORDS["vague"] and (self.owner is None or self.lemma == "way") and not is_kind:
             return True
         words = self.name.lower()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.facts import IS_ON, LocatedFact
+from worldthread.extract.prose.words import third_person
 from worldthread.extract.times import Role, TimeExpression, is_occasion, time_expressions, validity
 from worldthread.extract.when import shown_time
 
@@ -72,7 +73,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
     ]
     fact = stated.fact
     if not is_schedule:
-        is_time = clause.lemma == "spend" or fact.relation.startswith(("born", "died"))
+        is_time = clause.lemma == "spend" or _DATE.fullmatch(fact.object) or fact.relation.startswith(("born", "died"))
         if not is_time:
             fact = replace(fact, object=_without_time(fact.object, [doc.text[time.start : time.end] for time in times]))
             times = [time for time in times if not _overlap(doc.text[time.start : time.end], fact.object)]
@@ -106,6 +107,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
 
 
+_DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}(?: to \d{4}(?:-\d\d){0,2})?")  # "runs out in 2027"
 _SHORT: Final = frozenset(["minute", "hour", "second"])
 _BEGINNING: Final = frozenset(["start", "begin", "join", "move", "switch", "transfer", "relocate", "become", "retire"])
 _BOUNDS: Final[dict[str, Role]] = {"since": "since", "until": "until", "till": "until"}
@@ -211,4 +213,7 @@ def _is_told_of_once(clause: Clause) -> bool:
 def _is_new_state(clause: Clause, relation: str) -> bool:
     """Return whether a fact is what comes of the verb: "works at" of "I start at Airbus in June"."""
     stem = clause.lemma[:3]
-    return clause.lemma != "be" and not any(word.startswith(stem) for word in relation.split())
+    forms = {third_person(clause.lemma.partition(" ")[0])}  # "flies"
+    if relation.startswith("plans to "):
+        return False
+    return clause.lemma != "be" and not any(word.startswith(stem) or word in forms for word in relation.split())

@@ -384,8 +384,8 @@ class Calendar:
         return self._in_part(self._day(start + timedelta(days=int(fields["weekday"]))), fields)
 
     def _weeks_from_weekday(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
-        """Read "a week from Friday", "two weeks on Monday"."""
-        count = self._table.count(fields["n"])
+        """Read "a week from Friday", "two weeks on Monday", "Friday week"."""
+        count = self._table.count(fields["n"]) if "n" in fields else 1.0
         first = self._weekday({"weekday": fields["weekday"]}, "coming")
         if count is None or count % 1 or first is None or fields["unit"] not in {"week", "fortnight"}:
             return None
