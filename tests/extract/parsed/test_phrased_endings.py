@@ -10,6 +10,8 @@ from worldthread import Fact, Memory
 from worldthread.extract.parsed.phrased_endings import phrased_endings
 from worldthread.models.fake import FakeEmbedder
 
+pytestmark = pytest.mark.language
+
 _FIRST = datetime(2024, 4, 10, 10, tzinfo=UTC)
 
 
