@@ -50,7 +50,8 @@ SHARED = {"__init__", "conversation_log", "entity_graph", "keyed", "memory_files
 def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("WORLDTHREAD_")}
     apart = {"WORLDTHREAD_EMBEDDER": "fake", "WORLDTHREAD_MODEL": "none", "WORLDTHREAD_CACHE": str(folder / "cache")}
-    apart |= {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "false", "OTEL_SDK_DISABLED": "true"}
+    if "crewai" in code:  # the last of these switches off the spans of others too
+        apart |= {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "false", "OTEL_SDK_DISABLED": "true"}
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         cwd=folder, env=kept | apart, input="", capture_output=True, text=True, timeout=600,
