@@ -198,9 +198,9 @@ class Explorer(PerceivingAgent):
 
     def _put_away(self, view: GraphView, world: WorldMap) -> Decision | None:
         """Return the next move that brings a carried thing to where it seems to belong."""
-        kinds, rooms = self._furniture(view, world)
         for thing, place in self._destinations.items():
             if view.value(thing, v.IS_IN) == v.INVENTORY:
+                kinds, rooms = self._furniture(view, world)
                 self._done.discard(f"examine {thing}")  # its description will say whether the guess was right
                 shown = shown_name(place, view)
                 verb = f"insert {thing} into" if kinds.get(place) == "container" else f"put {thing} on"
