@@ -81,8 +81,8 @@ class PostgresServer:
         """Start the server, and wait until it answers."""
         options = [f"-c{name}={value}" for name, value in self._settings.items()]
         self._process = subprocess.Popen(
-            [self._bin / "postgres", "-D", self.data, "-k", self.socket, "-p", str(self.port), "-h", "127.0.0.1",
-             *options], stdout=(self.folder / "log").open("ab"), stderr=subprocess.STDOUT, **self._identity(),
+            [*self._identity(), self._bin / "postgres", "-D", self.data, "-k", self.socket, "-p", str(self.port),
+             "-h", "127.0.0.1", *options], stdout=(self.folder / "log").open("ab"), stderr=subprocess.STDOUT,
             start_new_session=True, cwd=self.folder,
         )  # fmt: skip
         for _ in range(600):
@@ -161,14 +161,16 @@ class PostgresServer:
 
     def _run(self, program: str, *arguments: str | Path) -> str:
         done = subprocess.run(
-            [self._bin / program, *arguments], capture_output=True, text=True, cwd=self.folder, **self._identity()
+            [*self._identity(), self._bin / program, *arguments], capture_output=True, text=True, cwd=self.folder
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     @staticmethod
-    def _identity() -> dict[str, object]:
-        return {"user": "nobody", "group": "nogroup"} if os.geteuid() == 0 else {}
+    def _identity() -> list[str]:
+        # Not the arguments user= and group= of subprocess: with them it forks, which ends the child of a process whose
+        # gRPC threads (of Milvus Lite) are at work; without them it does not.
+        return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
 
     @staticmethod
     def _hand_over(path: Path) -> None:
