@@ -25,7 +25,7 @@ test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not browser and not wheel and not servers and not npm"
 
 .PHONY: test-slow
-test-slow: .venv/dev.stamp  ## What takes minutes: kill -9, texts of 10 MB, sweeps that die, five times as many random histories
+test-slow: .venv/dev.stamp  ## What takes minutes: kill -9, texts of 10 MB, sweeps that die, fifteen times as many random histories
 	WORLDTHREAD_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist load -m "(slow or thorough) and not manual and not real_model and not browser and not wheel and not servers and not npm"
 
 .PHONY: test-hardening

@@ -76,6 +76,7 @@ def test_a_seed_replays_a_simulation_exactly() -> None:
     assert traces[0] == traces[1] != []
 
 
+@pytest.mark.slow
 def test_the_simulation_sees_what_is_lost(tmp_path: Path) -> None:
     """The oracle is no use if it accepts everything: a process that forgets to write is found."""
     script = tmp_path / "lossy.py"
@@ -149,6 +150,7 @@ def test_a_reader_that_closes_does_not_complete_the_change_of_a_paused_writer(tm
     assert re.search(r"^A: stands still\n(.+\n)+?B: close: done\n(.+\n)+?R: as_of: done$", said, re.M), said
 
 
+@pytest.mark.slow
 def test_a_whole_change_of_a_killed_writer_may_be_seen_when_all_others_have_closed(tmp_path: Path) -> None:
     """A writer that is killed between its last write to the log and telling SQLite's other processes about it."""
     trials = []

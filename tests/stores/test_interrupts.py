@@ -243,6 +243,7 @@ def test_an_interrupted_close_can_be_finished(tmp_path: Path) -> None:
     assert count > 5
 
 
+@pytest.mark.slow
 def test_an_interrupted_opening_leaves_the_file_free(tmp_path: Path) -> None:
     path = tmp_path / "memory"
     count = 0
