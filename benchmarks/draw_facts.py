@@ -3,9 +3,10 @@
     python benchmarks/draw_facts.py chat|encyclopaedia|documentation|mail|lines [FILE ...] [--texts N] [--facts N]
 
 Texts are drawn at random, each is remembered by a memory of its own without a model, and of all their facts --facts are
-drawn. Prints tab-separated lines: an empty label, the fact, its interval, the sentence, the source and, with --context, the
-time, the part before and the whole part that the fact was taken from. With --enough, no further text is read once so
-many facts are found. The yield goes to standard error. What a kind reads:
+drawn. Prints tab-separated lines: an empty label, the fact, its interval, the sentence, the source and, with --context,
+the time, the part before and the whole part that the fact was taken from. With --enough, no further text is read once
+so many facts are found. The yield goes to standard error. --labels fills in the labels of facts that an earlier table
+has, and counts them. What a kind reads:
 
 * chat: sessions of LoCoMo and stretches of 20 turns of BEAM, in the folder of real data ($WORLDTHREAD_SHARED);
 * encyclopaedia: passages of the multi-hop sets there;
@@ -31,6 +32,7 @@ import os
 import random
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -210,6 +212,13 @@ def interval(version: Version) -> str:
     return "..".join(f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d}" if math.isfinite(t) else "" for t in times)
 
 
+def read_labels(path: Path) -> dict[tuple[str, str, str], str]:
+    """Return the labels of an earlier table by fact, interval and sentence."""
+    with path.open(encoding="utf-8", newline="") as file:
+        table = csv.DictReader(file, dialect="excel-tab")
+        return {(row["fact"], row["interval"], row["sentence"]): row["label"] for row in table}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kind", choices=KINDS)
@@ -218,6 +227,7 @@ def main() -> None:
     parser.add_argument("--facts", type=int, default=100, help="how many facts to print")
     parser.add_argument("--enough", type=int, default=sys.maxsize, help="read no further text once so many are found")
     parser.add_argument("--context", action="store_true", help="print what surrounds each fact, too")
+    parser.add_argument("--labels", type=Path, help="a table of an earlier draw with its labels")
     parser.add_argument("--seed", type=int, default=1, help="seeds both draws")
     options = parser.parse_args()
     if options.kind in {"mail", "lines"} and not options.files:
@@ -240,12 +250,18 @@ def main() -> None:
     table = csv.writer(sys.stdout, dialect="excel-tab", lineterminator="\n")
     columns = ("label", "fact", "interval", "sentence", "source", "context")
     table.writerow(columns if options.context else columns[:-1])
+    labels = read_labels(options.labels) if options.labels else {}
+    counts: Counter[str] = Counter()
     for draw in chance.sample(found, min(options.facts, len(found))):
         fact = draw.version.statement
         assert isinstance(fact, Fact)
         names = " | ".join((fact.subject, fact.relation, fact.object))
-        row = ("", names, interval(draw.version), draw.sentence, draw.source, draw.context)
+        label = labels.get((names, interval(draw.version), draw.sentence), "")
+        counts[label or "no label"] += 1
+        row = (label, names, interval(draw.version), draw.sentence, draw.source, draw.context)
         table.writerow(row if options.context else row[:-1])
+    if labels:
+        print(", ".join(f"{count} {label}" for label, count in sorted(counts.items())), file=sys.stderr)
 
 
 if __name__ == "__main__":
