@@ -120,7 +120,8 @@ def chat(paths: list[Path]) -> list[Text]:
             part = row["turns"][start : start + STRETCH]
             turns = [{"role": turn["role"], "content": turn["text"]} for turn in part if turn["text"].strip()]
             day = next((turn["day"] for turn in part if turn["day"]), None)
-            at = datetime.fromisoformat(day).replace(tzinfo=UTC) if day else NOW
+            # Noon, since the turns before the last one are recorded a little earlier, and not on the day before.
+            at = datetime.fromisoformat(day).replace(hour=12, tzinfo=UTC) if day else NOW
             texts.append(Text(turns, at, f"beam {row['id']} turn {start}"))
     return texts
 
