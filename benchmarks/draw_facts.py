@@ -3,8 +3,10 @@
     python benchmarks/draw_facts.py chat|encyclopaedia|documentation|mail|lines [FILE ...] [--texts N] [--facts N]
 
 Texts are drawn at random, each is remembered by a memory of its own without a model, and of all their facts --facts are
-drawn. Prints tab-separated lines: an empty label, the fact, its interval, the sentence, the source. The yield goes to
-standard error. What a kind reads:
+drawn. Prints tab-separated lines: an empty label, the fact, its interval, the sentence, the source and, with --context,
+the time, the part before and the whole part that the fact was taken from. With --enough, no further text is read once
+so many facts are found. The yield goes to standard error. --labels fills in the labels of facts that an earlier table
+has, and counts them. What a kind reads:
 
 * chat: sessions of LoCoMo and stretches of 20 turns of BEAM, in the folder of real data ($WORLDTHREAD_SHARED);
 * encyclopaedia: passages of the multi-hop sets there;
@@ -30,6 +32,7 @@ import os
 import random
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -63,6 +66,14 @@ class Text:
     def parts(self) -> list[str]:
         return [self.content] if isinstance(self.content, str) else [turn["content"] for turn in self.content]
 
+    def context(self, part: str) -> str:
+        """Return the time, the part before and a part that contains a text, with their speakers, on one line."""
+        said = [("", self.content)] if isinstance(self.content, str) else [speaker_and_words(t) for t in self.content]
+        index = next((i for i, (_, words) in enumerate(said) if words.strip() and words.strip() in part), None)
+        shown = said[max(0, index - 1) : index + 1] if index is not None else [("", part)]
+        lines = [f"{speaker}: {words}" if speaker else words for speaker, words in shown]
+        return f"{self.at:%A %Y-%m-%d %H:%M} // " + " // ".join(" ".join(line.split()) for line in lines)
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -71,6 +82,12 @@ class Draw:
     version: Version
     sentence: str
     source: str
+    context: str = ""
+
+
+def speaker_and_words(turn: dict[str, str]) -> tuple[str, str]:
+    """Return who says a turn, by name or role, and what."""
+    return turn.get("speaker") or turn.get("role", ""), turn["content"]
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -103,7 +120,8 @@ def chat(paths: list[Path]) -> list[Text]:
             part = row["turns"][start : start + STRETCH]
             turns = [{"role": turn["role"], "content": turn["text"]} for turn in part if turn["text"].strip()]
             day = next((turn["day"] for turn in part if turn["day"]), None)
-            at = datetime.fromisoformat(day).replace(tzinfo=UTC) if day else NOW
+            # Noon, since the turns before the last one are recorded a little earlier, and not on the day before.
+            at = datetime.fromisoformat(day).replace(hour=12, tzinfo=UTC) if day else NOW
             texts.append(Text(turns, at, f"beam {row['id']} turn {start}"))
     return texts
 
@@ -182,9 +200,10 @@ def facts_of(text: Text) -> list[Draw]:
         memory.remember(text.content, at=text.at)
         versions = {(v.statement.id, v.interval): v for name in memory.entities() for v in memory.timeline(name)}
         return [
-            Draw(version, sentence_of(version.statement, memory.episode(version.sources[0]).text), text.source)
+            Draw(version, sentence_of(version.statement, part), text.source, text.context(part))
             for version in sorted(versions.values(), key=lambda v: (str(v.statement), v.interval))
             if isinstance(version.statement, Fact)
+            for part in [memory.episode(version.sources[0]).text]
         ]
 
 
@@ -194,12 +213,22 @@ def interval(version: Version) -> str:
     return "..".join(f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d}" if math.isfinite(t) else "" for t in times)
 
 
+def read_labels(path: Path) -> dict[tuple[str, str, str], str]:
+    """Return the labels of an earlier table by fact, interval and sentence."""
+    with path.open(encoding="utf-8", newline="") as file:
+        table = csv.DictReader(file, dialect="excel-tab")
+        return {(row["fact"], row["interval"], row["sentence"]): row["label"] for row in table}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("files", nargs="*", type=Path, help="files and folders to read")
     parser.add_argument("--texts", type=int, default=200, help="how many texts to remember")
     parser.add_argument("--facts", type=int, default=100, help="how many facts to print")
+    parser.add_argument("--enough", type=int, default=sys.maxsize, help="read no further text once so many are found")
+    parser.add_argument("--context", action="store_true", help="print what surrounds each fact, too")
+    parser.add_argument("--labels", type=Path, help="a table of an earlier draw with its labels")
     parser.add_argument("--seed", type=int, default=1, help="seeds both draws")
     options = parser.parse_args()
     if options.kind in {"mail", "lines"} and not options.files:
@@ -207,7 +236,12 @@ def main() -> None:
     chance = random.Random(options.seed)
     texts = KINDS[options.kind](options.files)
     chosen = chance.sample(texts, min(options.texts, len(texts)))
-    found = [draw for text in chosen for draw in facts_of(text)]
+    found: list[Draw] = []
+    for number, text in enumerate(chosen):
+        if len(found) >= options.enough:
+            chosen = chosen[:number]
+            break
+        found += facts_of(text)
     parts = [part for text in chosen for part in text.parts]
     count = sum(len(sentences(part)) for part in parts)
     per_part, per_sentence = (100 * len(found) / max(1, size) for size in (len(parts), count))
@@ -215,12 +249,20 @@ def main() -> None:
     print(f"{per_part:.1f} per 100 of {len(parts)} parts", file=sys.stderr)
     print(f"{per_sentence:.1f} per 100 of {count} sentences", file=sys.stderr)
     table = csv.writer(sys.stdout, dialect="excel-tab", lineterminator="\n")
-    table.writerow(("label", "fact", "interval", "sentence", "source"))
+    columns = ("label", "fact", "interval", "sentence", "source", "context")
+    table.writerow(columns if options.context else columns[:-1])
+    labels = read_labels(options.labels) if options.labels else {}
+    counts: Counter[str] = Counter()
     for draw in chance.sample(found, min(options.facts, len(found))):
         fact = draw.version.statement
         assert isinstance(fact, Fact)
         names = " | ".join((fact.subject, fact.relation, fact.object))
-        table.writerow(("", names, interval(draw.version), draw.sentence, draw.source))
+        label = labels.get((names, interval(draw.version), draw.sentence), "")
+        counts[label or "no label"] += 1
+        row = (label, names, interval(draw.version), draw.sentence, draw.source, draw.context)
+        table.writerow(row if options.context else row[:-1])
+    if labels:
+        print(", ".join(f"{count} {label}" for label, count in sorted(counts.items())), file=sys.stderr)
 
 
 if __name__ == "__main__":
