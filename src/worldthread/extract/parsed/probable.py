@@ -111,8 +111,9 @@ def probable_facts(readings: list[Reading]) -> tuple[LocatedFact, ...]:
     kept = []
     for one in readings:
         is_alone = is_short_and_alone(one)
-        if one.stated.is_certain:
-            kept.append(one.stated)
+        if one.stated.is_certain or one.stated.is_plain:
+            if is_alone or not one.stated.is_plain:
+                kept.append(one.stated)
             continue
         if is_baseless(one) or (not is_alone and has_unknown_subject(one)):
             continue
