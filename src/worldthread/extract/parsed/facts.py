@@ -130,11 +130,13 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
         fact = Fact(referents.speaker, *told)
         found = [LocatedFact(replace(fact, aspect=aspect_for(fact)), asked, is_certain=True)]
     is_plain = False
-    if not found and not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
-        plain = [replace(fact, aspect=aspect_for(fact)) for fact in plainly_said(doc.text, referents)]
+    if not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
+        plain = [
+            replace(fact, aspect=aspect_for(fact)) for fact in plainly_said(doc.text, referents, sure=bool(found))
+        ]
         said = all_clauses[0][0] if all_clauses else Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
-        found = [LocatedFact(fact, said, is_plain=True) for fact in plain]
-        is_plain = bool(found)
+        found = [LocatedFact(fact, said, is_plain=True) for fact in plain] or found
+        is_plain = bool(plain)
     verbs = sum(t.pos_ == "VERB" and t.dep_ in ("ROOT", "conj", "advcl", "relcl", "ccomp", "parataxis") for t in doc)
     verbs = max(verbs, len(all_clauses))
     whole = bool(found) and (is_plain or (understood == len(all_clauses) and verbs <= understood))

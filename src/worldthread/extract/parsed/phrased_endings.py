@@ -74,6 +74,12 @@ _DOUBTFUL: Final = re.compile(
     r"(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|some of|"
     r"one of|again next|not true)\b|['’](?:d|ll)\b|\?",
 )
+_IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
+_WITHOUT_SUBJECT: Final = re.compile(
+    r"(?:just |finally |also |already |actually )*(?:sold|lost|got|gave|quit|left|cancelled|canceled|deleted|moved|broke|"
+    r"stopped|started|finished|dropped|closed|returned|handed|switched|changed|bought|ditched|retired|resigned|gone|"
+    r"graduated|threw|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not)\b(?! by\b)"
+)
 _NUMBER: Final = (
     r"(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty)"
 )
@@ -168,6 +174,7 @@ def phrased_endings(
                 *view.facts(subject=speaker)[-_MOST_FACTS:],
                 *named_facts(sentence, speaker, view),
                 *_facts_of_things(text, speaker, view),
+                *_facts_with_objects(text, speaker, view),
             ]
         )
         earlier = _plain(" ".join(sentences[: number + 1]))
@@ -198,9 +205,22 @@ def _facts_of_things(text: str, speaker: str, view: GraphView) -> Iterator[Fact]
                     yield from found
 
 
+def _facts_with_objects(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
+    """Yield the facts of what is the speaker's whose object a sentence names: "my family's home", "is in", "Porto"."""
+    own = f"{normalise_name(speaker)}'s "
+    words = re.findall(r"[^\W_][\w'-]*", text)
+    for size in (1, 2, 3):
+        for start in range(len(words) - size + 1):
+            phrase = " ".join(words[start : start + size])
+            if len(phrase) > 2:
+                yield from (fact for fact in view.facts(object=phrase) if fact.key[0].startswith(own))
+
+
 def _plain(text: str) -> str:
     text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
+    if _WITHOUT_SUBJECT.match(text) is not None:
+        text = f"i {text}"
     return re.sub(r"\b(i|we|they|you|he|she|it) (?:am|are|is) not\b", r"\1 not", text)
 
 
@@ -212,6 +232,9 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
         for one in _marked(fact, group, text, earlier, speaker):
             marked = re.sub(r"\b(THING|BARE)'s (?!\w+ing\b)", r"\1 is ", one)
             match = group.pattern.search(marked)
+            if match is None and "n't" in marked:
+                marked = _IS_NOT.sub(" not", marked)
+                match = group.pattern.search(marked)
             if match is None or _PASSING.match(marked, match.end()) is not None:
                 continue
             if _LEFT.search(match[0]) is not None and _SOMEWHERE.match(marked, match.end()) is not None:
@@ -270,7 +293,7 @@ def _names(subject: str, own: str) -> list[str]:
 def _with_subject(text: str, subject: str, own: str, earlier: str, names: list[str]) -> str:
     """Return a sentence with the words for whose fact it is marked."""
     if subject == own:
-        text = re.sub(r"\b(?:i|we)(?=\b)", "SUBJ", text)
+        text = re.sub(r"\b(?:i|we)(?=\b)|(?<=\band )me\b|^me(?= and\b)", "SUBJ", text)
         text = re.sub(r"\b(?:me|us)\b", "WHOM", text)
         return re.sub(r"\b(?:my|our)\b", "POSS", text)
     name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
@@ -312,6 +335,15 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
     return text
 
 
+_INSIDE: Final = re.compile(r"(?:glass|cup|mug|bottle|pint|can|shot|pack|bar|slice|bowl|dose)(?:es|s)? of (\w+)\b")
+
+
+def _kin_variants(word: str) -> Iterator[str]:
+    """Yield how else the owner of a thing may be called: "grandma's" for "grandmother's"."""
+    if word.endswith("'s"):
+        yield from (f"{other}'s" for other in sorted(KIN.get(word[:-2], ())) if other != word[:-2])
+
+
 @cache
 def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return how a thing may be called: by all its words, and with an article by its kind.
@@ -347,6 +379,15 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         bare.append(numberless)
     kinds = {*KINDS.get(words[-1], ()), *RELATION_KINDS.get(relation, ())}
     bare += sorted(kinds)
+    for form in tuple(full):
+        full += [form.replace(word, other) for word in form.split(" ") for other in _kin_variants(word)]
+    if (inside := _INSIDE.match(value)) is not None:
+        full.append(inside[1])
+    if stem(words[-1]) != words[-1] and len(words) == 1:
+        full.append(stem(words[-1]))
+    if relation.startswith("has ") and relation != "has":
+        noun = relation.removeprefix("has ")
+        bare += [noun, noun.rpartition(" ")[2]]
     if relation == "does":
         base = words[0].removesuffix("e")
         full += [f"{base}ing", f"{base}{base[-1:]}ing"]

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.prose.phrases import Referents
@@ -57,12 +57,28 @@ _NO_NAMES: Final = frozenset([
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
     "april", "may", "june", "july", "august", "september", "october", "november", "december", "christmas", "easter", "i",
 ])  # fmt: skip
-_ARTICLE: Final = re.compile(r"(?:an?|the|some|any) ", re.IGNORECASE)
-_OWN: Final = re.compile(r"(?:my|our) ", re.IGNORECASE)
-_POINTING: Final = (WORDS["pronouns"] - {"my", "our"}) | WORDS["vague"] | {"this", "that", "these", "those", "not"}
+_ARTICLE: Final = re.compile(r"^(?:an?|the|some|any) ", re.IGNORECASE)
+_OWN: Final = re.compile(r"\b(?:my|our) ", re.IGNORECASE)
+_POINTING: Final = (WORDS["pronouns"] - {"my", "our", "one"}) | {
+    "this", "that", "these", "those", "not", "something", "anything", "everything", "nothing", "stuff", "thing", "things",
+}  # fmt: skip
 
 
-def _patterns() -> Iterator[tuple[re.Pattern[str], str]]:
+class _Form(NamedTuple):
+    """A form of sentences.
+
+    Args:
+        pattern: the whole sentence.
+        relation: the relation that it states.
+        is_sure: whether it is read whatever the parse says.
+    """
+
+    pattern: re.Pattern[str]
+    relation: str
+    is_sure: bool
+
+
+def _forms() -> Iterator[_Form]:
     for entry in _TABLE["sentences"]:
         text = entry["form"]
         for name, words in _LISTS.items():
@@ -70,18 +86,19 @@ def _patterns() -> Iterator[tuple[re.Pattern[str], str]]:
         # names keep their capital, all else may be written in either case
         for name, slot in _SLOTS.items():
             text = re.sub(rf" ?\b{name}\b" if name in ("BE", "HAVE") else rf"\b{name}\b", lambda _, slot=slot, name=name: slot if name == "NAME" else f"(?i:{slot})", text)
-        yield re.compile(text + f"(?i:{_END})"), entry["relation"]
+        yield _Form(re.compile(text + f"(?i:{_END})"), entry["relation"], bool(entry.get("first")))
 
 
-_SENTENCES: Final = tuple(_patterns())
+_FORMS: Final = tuple(_forms())
 
 
-def plainly_said(text: str, referents: Referents) -> tuple[Fact, ...]:
+def plainly_said(text: str, referents: Referents, *, sure: bool = False) -> tuple[Fact, ...]:
     """Return what a whole sentence says plainly.
 
     Args:
         text: a sentence.
         referents: whom its pronouns mean.
+        sure: whether only the forms are tried that are read whatever the parse says.
 
     Returns:
         Its facts without aspects, mostly one; none where no pattern covers the whole of it.
@@ -90,10 +107,10 @@ def plainly_said(text: str, referents: Referents) -> tuple[Fact, ...]:
     text = text[opening.end() :] if opening is not None else text
     if len(text.split()) > _LONGEST:
         return ()
-    for pattern, relation in _SENTENCES:
-        match = pattern.fullmatch(text)
+    for form in _FORMS:
+        match = form.pattern.fullmatch(text) if form.is_sure or not sure else None
         if match is not None:
-            fact = _fact(match, relation, referents)
+            fact = _fact(match, form.relation, referents)
             if fact is not None:
                 return (fact,)
     return ()
