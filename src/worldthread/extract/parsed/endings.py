@@ -9,7 +9,7 @@ from typing import Final
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS
 from worldthread.extract.parsed.events import Change
-from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, verb_forms
+from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, stem, verb_forms
 from worldthread.extract.prose.words import FAMILIES, third_person
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
@@ -79,10 +79,22 @@ def replaced_facts(fact: Fact, view: GraphView) -> list[Fact]:
         if (
             (is_favourite and other.key[1] == relation)
             or _is_opposite(fact, other)
+            or (other.key[1] == relation and _is_same_measure(value, other.key[2]))
             or any(is_in(family, fact) and is_in(family, other) for family in _EXCLUSIVE)
         ):
             found.append(other)
     return found
+
+
+_MEASURE: Final = re.compile(
+    r"(?:about |around )?(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty) ?(\S+)(.*)"
+)
+
+
+def _is_same_measure(one: str, other: str) -> bool:
+    """Return whether two objects are numbers of the same unit: "5 km every day" and "10 km every day"."""
+    first, second = _MEASURE.fullmatch(one), _MEASURE.fullmatch(other)
+    return first is not None and second is not None and stem(first[1]) == stem(second[1])
 
 
 def _is_opposite(one: Fact, other: Fact) -> bool:

@@ -131,10 +131,12 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
         found = [LocatedFact(replace(fact, aspect=aspect_for(fact)), asked, is_certain=True)]
     is_plain = False
     if not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
-        plain = [
-            replace(fact, aspect=aspect_for(fact)) for fact in plainly_said(doc.text, referents, sure=bool(found))
-        ]
-        said = all_clauses[0][0] if all_clauses else Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
+        plain = [replace(fact, aspect=aspect_for(fact)) for fact in plainly_said(doc.text, referents, sure=bool(found))]
+        said = (
+            all_clauses[0][0]
+            if all_clauses
+            else Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
+        )
         found = [LocatedFact(fact, said, is_plain=True) for fact in plain] or found
         is_plain = bool(plain)
     verbs = sum(t.pos_ == "VERB" and t.dep_ in ("ROOT", "conj", "advcl", "relcl", "ccomp", "parataxis") for t in doc)
@@ -584,7 +586,7 @@ class _ClauseReader:
         while words and words[-1].is_punct:
             words.pop()
         is_plain = subject.owner is not None and _is_favourite(subject.head) and not self._clause.is_past
-        if not is_plain or not 2 <= len(words) <= 6 or not words[0].text[0].isupper() or any(t.is_punct for t in words):
+        if not is_plain or not 1 <= len(words) <= 6 or not words[0].text[0].isupper() or any(t.is_punct for t in words):
             return None
         is_title = all(t.text[0].isupper() or t.pos_ in ("ADP", "DET", "CCONJ", "PART") or t.like_num for t in words)
         return self._verb.doc[words[0].i : words[-1].i + 1].text if is_title and words[-1].text[0].isupper() else None

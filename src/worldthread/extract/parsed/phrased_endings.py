@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, PAST, RELATION_KINDS, WORDS
+from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
 from worldthread.graph import GraphView
@@ -72,7 +73,11 @@ _DOUBTFUL: Final = re.compile(
     r"about to|(?<!not )(?<!n't )going to|will(?! not)|supposed?|never|still|before|ought|needs? to|years ago|"
     r"in my dreams|in (?:19|20)\d\d|for a living|"
     r"(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|some of|"
-    r"one of|again next|not true)\b|['’](?:d|ll)\b|\?",
+    r"one of|again next|not true|so that|but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d|ll)\b|\?",
+)
+_PRONOUN: Final = re.compile(r"\b(?:he|him|she|her)\b")
+_SOMEBODY: Final = re.compile(
+    rf"\b(?:{'|'.join(sorted(map(re.escape, PARSED_WORDS['relations'] | PARSED_WORDS['pets']), key=len, reverse=True))})\b"
 )
 _IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
 _WITHOUT_SUBJECT: Final = re.compile(
@@ -89,7 +94,8 @@ _NAMED: Final = re.compile(r"^(?P<kind>.+?) (?:called|named) (?P<name>.+)$")
 _ARTICLE: Final = re.compile(r"^(?:an?|the|my|our|his|her|their|some|all|one) ")
 _OLD: Final = r"(?:old |own |beloved |poor |whole |dear |good old |trusty |little |lovely |last )?"
 _NOT_MINE: Final = re.compile(
-    r"\b(?:his|her|your|their|its|another|some|other|any|every|each|\S+(?<!SUBJ)'s|\S+s'|more|new|first|second|next) $"
+    r"\b(?:his|her|your|their|its|another|some|other|any|every|each|\S+(?<!SUBJ)'s|\S+s'|(?<!\bno )more|new|first|second|next|"
+    r"rental|rented|hire|borrowed|company|toy|model|spare|wrong|fake|friend's) $"
 )
 _OTHERS: Final = re.compile(r"\b(?:he|she|they|him|them|his|her|their)\b")
 
@@ -131,6 +137,12 @@ def _groups() -> Iterator[_Group]:
         relation, value, subject = (
             re.compile(group[key]) if key in group else None for key in ("relation", "object", "subject")
         )
+        if "named_role" in group:  # "my girlfriend is called Ida": her name is the object of a fact about a role
+            named = [line.replace("THING", "(?:THING|OLD)") for line in group["patterns"].strip().split("\n")]
+            yield _Group(
+                (), re.compile("has name|is called|is named|is"), None, re.compile(group["named_role"]), True, False,
+                False, None, re.compile(f"{_BEGIN}(?:{'|'.join(map(_compiled, named))})"),
+            )  # fmt: skip
         yield _Group(
             tuple(group.get("families", "").split()),
             relation,
@@ -178,6 +190,10 @@ def phrased_endings(
             ]
         )
         earlier = _plain(" ".join(sentences[: number + 1]))
+        meant = _only_person(earlier, speaker, view)
+        if meant is not None:
+            facts |= dict.fromkeys(view.facts(subject=meant))
+            earlier = f"{earlier} {_shown(meant, speaker)}"
         candidates = [fact for fact in facts if fact not in skipped and PAST.match(fact.key[1]) is None]
         loosely: dict[Fact, str] = {}
         for fact in candidates:
@@ -191,7 +207,32 @@ def phrased_endings(
             same = {other.key[2] for other in loosely if heads[other] == heads[fact] and loosely[other] == "BARE"}
             if len(same) < 2 or loosely[fact] != "BARE":
                 found.setdefault(fact, sentence)
+    for fact, sentence in tuple(found.items()):
+        found |= {one: sentence for one in _said_of_name(fact, view) if one not in skipped}
     return list(found.items())
+
+
+def _said_of_name(fact: Fact, view: GraphView) -> list[Fact]:
+    """Return that somebody is what the speaker no longer has: "Sheila", "is a", "girlfriend"."""
+    named = _NAMED.match(fact.key[2])
+    if named is None or mention_of_text(named["kind"]).head not in LISTS["relations"] | LISTS["partners"]:
+        return []
+    return [one for relation in ("is a", "is") for one in view.facts(named["name"], relation, named["kind"])]
+
+
+def _only_person(text: str, speaker: str, view: GraphView) -> str | None:
+    """Return the only relative of the speaker whom "he" or "she" can mean in a message that names nobody."""
+    pronoun = _PRONOUN.search(text)
+    if pronoun is None or _SOMEBODY.search(text) is not None:
+        return None
+    roles = PARSED_WORDS["women"] if pronoun[0] in ("she", "her") else PARSED_WORDS["men"]
+    names = [f"{speaker}'s {role}" for role in sorted(roles)]
+    known = [name for name in names if view.facts(subject=name)]
+    return known[0] if len(known) == 1 else None
+
+
+def _shown(name: str, speaker: str) -> str:
+    return normalise_name(name).replace(f"{normalise_name(speaker)}'s ", "my ")
 
 
 def _facts_of_things(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
@@ -214,11 +255,15 @@ def _facts_with_objects(text: str, speaker: str, view: GraphView) -> Iterator[Fa
             phrase = " ".join(words[start : start + size])
             if len(phrase) > 2:
                 yield from (fact for fact in view.facts(object=phrase) if fact.key[0].startswith(own))
+                for kind in view.facts(subject=phrase, relation="is a"):  # "Aurora" of "sailboat called Aurora"
+                    for naming in ("called", "named"):
+                        yield from view.facts(object=f"{kind.key[2]} {naming} {phrase}")
 
 
 def _plain(text: str) -> str:
     text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
+    text = re.sub(r"\b([a-z]{3,})-free\b", r"free of \1", text)
     if _WITHOUT_SUBJECT.match(text) is not None:
         text = f"i {text}"
     return re.sub(r"\b(i|we|they|you|he|she|it) (?:am|are|is) not\b", r"\1 not", text)
@@ -335,6 +380,18 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
     return text
 
 
+_TIMES_AFTER: Final = re.compile(r"\b(?:\w+days?|mornings?|evenings?|nights?|weekends?|week|month)$")
+_PLACE_AFTER: Final = re.compile(r" (?:on|from|at|in) .*$")
+_UNCOUNTED: Final = frozenset([
+    "cancer", "flu", "covid", "asthma", "anxiety", "pain", "insomnia", "depression", "pneumonia", "bronchitis",
+])  # fmt: skip
+
+
+def words_end(phrase: str, ending: str) -> bool:
+    """Return whether the last word of a phrase has an ending and is long enough to be made of a verb."""
+    return phrase.endswith(ending) and len(phrase.split(" ")[-1]) > 5
+
+
 _INSIDE: Final = re.compile(r"(?:glass|cup|mug|bottle|pint|can|shot|pack|bar|slice|bowl|dose)(?:es|s)? of (\w+)\b")
 
 
@@ -352,7 +409,7 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         value: the object of a fact, or its subject.
         relation: the relation of the fact; empty for a subject.
     """
-    full, bare = [value], []
+    whole, full, bare = value, [value], list[str]()
     named = _NAMED.match(value)
     if named is not None:
         full += [named["name"]]
@@ -367,9 +424,19 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         value = inner["head"]
         bare.append(value)
     words = value.split(" ")
+    if inner is not None and relation:
+        shorter = _PLACE_AFTER.sub("", _ARTICLE.sub("", inner["inner"]))
+        full.append(shorter)
+        bare.append(shorter.split(" ")[-1])
+        if _TIMES_AFTER.search(inner["inner"]) is not None or relation == "is":
+            full.append(value)  # "yoga" of "yoga on Mondays", "captain" of "captain of the team"
+    if relation in ("is a", "is an", "works as") and words_end(value, "er"):
+        full.append(f"{value.split(' ')[-1][:-2]}ing")  # "plumbing" of a plumber
+    if value.split(" ")[-1] in _UNCOUNTED:
+        full.append(value.split(" ")[-1])
     if len(words) > 1:
         last = words[-1]
-        if last in WORDS["containers"] | WORDS["ties"] | {"some"}:
+        if last in WORDS["containers"] | WORDS["ties"] | {"some", "collection"}:
             full.append(" ".join(words[:-1]))
         if len(words) > 2 and inner is None and words[1] in ("every", "a", "each"):
             full.append(words[0])
@@ -381,7 +448,7 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
     bare += sorted(kinds)
     for form in tuple(full):
         full += [form.replace(word, other) for word in form.split(" ") for other in _kin_variants(word)]
-    if (inside := _INSIDE.match(value)) is not None:
+    if (inside := _INSIDE.match(whole)) is not None:
         full.append(inside[1])
     if stem(words[-1]) != words[-1] and len(words) == 1:
         full.append(stem(words[-1]))

@@ -33,7 +33,10 @@ _SLOTS: Final = {
     "BE": r"(?:['’](?:m|s|re)| am| is| are|['’]ve been|['’]s been| have been| has been)"
     r"(?: currently| now| still| also| just| actually| back)*",
     "HAVE": r"(?:['’]ve| have| has|['’]s| got|['’]ve got| have got| has got|['’]s got| caught| had)",
-    "THING": r"(?P<thing>(?:my|our|the|a|an) [^\W\d_][\w’'& -]{1,40}?)",
+    "THING": (
+        r"(?P<thing>(?:my|our|the|a|an) [^\W\d_][\w’'& -]{1,40}?|school|work|class|church|practice|training|rehearsal|"
+        r"breakfast|lunch|dinner|check-?in|check-?out|parking|petrol|gas|diesel|entry|admission|kindergarten|nursery)"
+    ),
     "NAME": r"(?P<object>[^\W\d_a-z][\w’'&.-]*(?: (?:[^\W\d_a-z][\w’'&.-]*|\d+|of|the|and|&|for|de)){0,4})",
     "WORDS": r"(?P<object>[\w’'&@.+/-]+(?: [\w’'&@.+/-]+){0,6}?)",
     "TIME": (
@@ -48,7 +51,9 @@ _SLOTS: Final = {
     ),
     "NUMBER": r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty)",
 }
-_OPENING: Final = re.compile(r"(?:(?:so|well|btw|by the way|oh|ok|also|fyi|just so you know|hey|hi)\b[ ,]*)+", re.IGNORECASE)
+_OPENING: Final = re.compile(
+    r"(?:(?:so|well|btw|by the way|oh|ok|also|fyi|just so you know|hey|hi)\b[ ,]*)+", re.IGNORECASE
+)
 _END: Final = (
     r"(?:,? (?:at the moment|right now|now|currently|these days|nowadays|for now|by the way|btw|too|as well|again|"
     r"since [\w ]{3,25}|for (?:\w+ ){1,3}(?:years|months|weeks|days)|(?:until|till) [\w ]{3,20}))?[.! ]*"
@@ -85,7 +90,11 @@ def _forms() -> Iterator[_Form]:
             text = text.replace(f"<{name}>", f"(?:{words})")
         # names keep their capital, all else may be written in either case
         for name, slot in _SLOTS.items():
-            text = re.sub(rf" ?\b{name}\b" if name in ("BE", "HAVE") else rf"\b{name}\b", lambda _, slot=slot, name=name: slot if name == "NAME" else f"(?i:{slot})", text)
+            text = re.sub(
+                rf" ?\b{name}\b" if name in ("BE", "HAVE") else rf"\b{name}\b",
+                lambda _, slot=slot, name=name: slot if name == "NAME" else f"(?i:{slot})",
+                text,
+            )
         yield _Form(re.compile(text + f"(?i:{_END})"), entry["relation"], bool(entry.get("first")))
 
 
@@ -138,6 +147,7 @@ def _fact(match: re.Match[str], relation: str, referents: Referents) -> Fact | N
 def _subject(groups: dict[str, str | None], referents: Referents) -> str | None:
     speaker = referents.speaker
     if (thing := groups.get("thing")) is not None:
+        thing = re.sub(r"(?: (?:only|just|now|also|usually|normally|always))+$", "", thing)
         thing = thing.strip()
         owned = _OWN.match(thing)
         plain = _ARTICLE.sub("", thing)
