@@ -53,10 +53,27 @@ def contradicted_facts(fact: Fact, view: GraphView) -> list[Fact]:
         if relation in ("eats", "drinks") and words & LISTS["animal_food"]
         else []
     )
-    return diet + [
-        other
-        for other in view.facts(subject=subject, object=value)
-        if other.key[1].startswith("does not ") and third_person(other.key[1][9:]) == relation
+    return (
+        diet
+        + _renamed(fact, view)
+        + [
+            other
+            for other in view.facts(subject=subject, object=value)
+            if other.key[1].startswith("does not ") and third_person(other.key[1][9:]) == relation
+        ]
+    )
+
+
+def _renamed(fact: Fact, view: GraphView) -> list[Fact]:
+    """Return the older full names of somebody who keeps the given name: "Anna Berg" before "Anna Holm"."""
+    names = fact.object.split()
+    if fact.key[1] not in ("is called", "has name") or len(names) < 2:
+        return []
+    older = [f for relation in ("is called", "has name") for f in view.facts(fact.subject, relation)]
+    return [
+        f
+        for f in older
+        if len(f.object.split()) == len(names) and f.object.split()[0] == names[0] and f.key[2] != fact.key[2]
     ]
 
 

@@ -49,7 +49,8 @@ _ANY_MORE: Final = re.compile(
     r" any more(?=\s*(?:[.,;:!?)]|$)| (?:and|but|so|because|since)\b)"
 )  # one word for the parser
 _NOW: Final = re.compile(
-    r"\b(?:now|nowadays|these days|from now on|as of (?:this|today)|by now|since then)\b", re.IGNORECASE
+    r"\b(?:now|again(?!,? and again)|nowadays|these days|from now on|as of (?:this|today)|by now|since then)\b",
+    re.IGNORECASE,
 )
 _RESTRICTED: Final = re.compile(
     r"\b(?:in the|at|after|before|on|during|until|today|tonight|this|yet|while|when|unless|if|alone|without|with)\b",

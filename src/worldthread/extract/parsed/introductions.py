@@ -80,7 +80,11 @@ def _named_relatives(doc: Doc, clauses: list[Clause]) -> Iterator[tuple[str, str
     for match in _NAMED_RELATIVE.finditer(doc.text) if clauses else ():
         role, name = match[1].lower(), match[2]
         token = next((t for t in doc if t.idx == match.start(2)), None)
-        if token is None or role not in WORDS["relations"] or name.lower() in WORDS["times"] | _WEEKDAYS:
+        if (
+            token is None
+            or role not in WORDS["relations"] | WORDS["pets"]
+            or name.lower() in WORDS["times"] | _WEEKDAYS
+        ):
             continue
         is_other = token.tag_ in ("MD", "VBZ", "VBD", "IN", "JJ", "RB") or role in ("boss", "friend", "doctor")
         if not is_other and not any(t.lower_ in ("late", "ex", "former", "old") for t in doc[: token.i]):

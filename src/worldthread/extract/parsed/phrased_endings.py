@@ -47,6 +47,7 @@ _BEGIN: Final = (
     r"(?:^|[,;:.!–—-] +|\b(?:and|but|so|because|since|as|that|now|well|then|also|oh|ok|turns out|says|told me) )"
     r"(?:(?:finally|sadly|unfortunately|luckily|happily|today|yesterday|recently|now|so|actually|just|last \w+|"
     r"this (?:morning|week|month|year)|as of \w+|since \w+),? )*"
+    r"(?:(?:after|since|with|due to|because of|thanks to|from|as of) (?:the |my |our |this |last |next )?\w+(?: \w+){0,2}?,? )?"
 )
 _END: Final = (
     r"(?=\W*$|\s*[,;:.!–—(-]|\s(?:and|but|so|because|since|as|after|when|while|last|yesterday|today|tonight|this|on|in|"
@@ -83,7 +84,8 @@ _IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
 _WITHOUT_SUBJECT: Final = re.compile(
     r"(?:just |finally |also |already |actually )*(?:sold|lost|got|gave|quit|left|cancelled|canceled|deleted|moved|broke|"
     r"stopped|started|finished|dropped|closed|returned|handed|switched|changed|bought|ditched|retired|resigned|gone|"
-    r"graduated|threw|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not)\b(?! by\b)"
+    r"graduated|threw|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not|no longer|over|off|"
+    r"through with|free of|rid of|back from|packed|binned|pawned|scrapped|unsubscribed|unfollowed|joined|tested)\b(?! by\b)"
 )
 _NUMBER: Final = (
     r"(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty)"
@@ -264,6 +266,7 @@ def _plain(text: str) -> str:
     text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
     text = re.sub(r"\b([a-z]{3,})-free\b", r"free of \1", text)
+    text = re.sub(r"(?<= )r(?= [a-z])", "are", text.replace(" u ", " you "))
     if _WITHOUT_SUBJECT.match(text) is not None:
         text = f"i {text}"
     return re.sub(r"\b(i|we|they|you|he|she|it) (?:am|are|is) not\b", r"\1 not", text)
@@ -296,7 +299,7 @@ def _marked(fact: Fact, group: _Group, text: str, earlier: str, speaker: str) ->
     if group.quantity:
         old = _QUANTITY.search(value)
         if old is not None:
-            new = re.sub(rf"\b{_NUMBER} {re.escape(old['unit'])}\b", "QUANTITY", text)
+            new = re.sub(rf"\b{_NUMBER} {re.escape(stem(old['unit']))}s?\b", "QUANTITY", text)
             if old[0] not in text:
                 yield _with_subject(new, subject, own, earlier, _names(subject, own))
         return
@@ -331,6 +334,8 @@ def _names(subject: str, own: str) -> list[str]:
     if subject.startswith(f"{own}'s "):
         noun = subject.removeprefix(f"{own}'s ")
         forms = [f"{owner} {word}" for owner in ("my", "our") for word in sorted({noun, *KIN.get(noun, ())})]
+        if noun == "parents":
+            forms += ["mum and dad", "mom and dad", "my mum and dad", "my mom and dad", "my folks", "the folks"]
         return forms + (sorted({noun, *KIN[noun]}) if noun in KIN else [])
     return [subject]
 
