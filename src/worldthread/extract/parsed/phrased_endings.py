@@ -74,7 +74,7 @@ _DOUBTFUL: Final = re.compile(
     r"about to|(?<!not )(?<!n't )going to|will(?! not)|supposed?|never|still|before|ought|needs? to|years ago|"
     r"in my dreams|in (?:19|20)\d\d|for a living|"
     r"(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|some of|"
-    r"one of|again next|not true|so that|but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d|ll)\b|\?",
+    r"one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d|ll)\b|\?",
 )
 _PRONOUN: Final = re.compile(r"\b(?:he|him|she|her)\b")
 _SOMEBODY: Final = re.compile(

@@ -1,7 +1,7 @@
 """Reads what a message of one short sentence says plainly, where its parse says too little to be trusted.
 
-"I'm on Instagram", "my husband is in the fire brigade" and "I'm dating a guy called Finn" have no verb or no object that
-tells much; the form of the whole sentence does. Every pattern covers a sentence from its beginning to its end.
+"I'm on Instagram", "my husband is in the fire brigade" and "I'm dating a guy called Finn" have no verb or no object
+that tells much; the form of the whole sentence does. Every pattern covers a sentence from its beginning to its end.
 """
 
 from __future__ import annotations
@@ -60,12 +60,19 @@ _END: Final = (
 )
 _NO_NAMES: Final = frozenset([
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
-    "april", "may", "june", "july", "august", "september", "october", "november", "december", "christmas", "easter", "i",
+    "april", "may", "june", "july", "august", "september", "october", "november", "december", "christmas",
+    "easter", "i",
+])  # fmt: skip
+_COMMON: Final = frozenset([
+    "school", "work", "class", "church", "practice", "training", "rehearsal", "breakfast", "lunch", "dinner",
+    "check-in", "check-out", "checkin", "checkout", "parking", "petrol", "gas", "diesel", "entry", "admission",
+    "kindergarten", "nursery",
 ])  # fmt: skip
 _ARTICLE: Final = re.compile(r"^(?:an?|the|some|any) ", re.IGNORECASE)
 _OWN: Final = re.compile(r"\b(?:my|our) ", re.IGNORECASE)
 _POINTING: Final = (WORDS["pronouns"] - {"my", "our", "one"}) | {
-    "this", "that", "these", "those", "not", "something", "anything", "everything", "nothing", "stuff", "thing", "things",
+    "this", "that", "these", "those", "not", "something", "anything", "everything", "nothing", "stuff", "thing",
+    "things",
 }  # fmt: skip
 
 
@@ -153,7 +160,9 @@ def _subject(groups: dict[str, str | None], referents: Referents) -> str | None:
         plain = _ARTICLE.sub("", thing)
         if set(plain.lower().split()) & _POINTING:
             return None
-        return f"{speaker}'s {thing[owned.end() :]}" if owned is not None else plain
+        if owned is not None:
+            return f"{speaker}'s {thing[owned.end() :]}"
+        return plain if plain != thing or plain.lower() not in _COMMON else plain.lower()
     if (kin := groups.get("kin")) is not None:
         return f"{speaker}'s {_OWN.sub('', kin).lower()}" if _OWN.match(kin) is not None else kin.capitalize()
     return speaker
