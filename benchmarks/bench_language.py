@@ -13,6 +13,7 @@ unseen. The parts, and when an entry is right:
   the given words was stated by the first message, and holds at no time after the second one.
 * changes_third: a third set of changes, look-alikes, corrections and dates, with speakers of other names than "user".
 * changes_plain: a fourth set of the same kind, in short plain statements.
+* changes_varied: a fifth set, in which the earlier fact is often told obliquely.
 * dates: a fact with the given words has the expected interval, to the day.
 * nonsense: no fact is stated, not even one that has ended.
 * others: German, French and Spanish, as everyday and nonsense.
@@ -305,6 +306,10 @@ def changes_plain(half: str) -> Iterator[Verdict]:
     yield from changes_third(half, "plain")
 
 
+def changes_varied(half: str) -> Iterator[Verdict]:
+    yield from changes_third(half, "varied")
+
+
 def dates(half: str) -> Iterator[Verdict]:
     yield from (judge_date(*entry) for entry in read("dates", half)["dates"])
 
@@ -345,6 +350,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "changes": changes,
     "changes_third": changes_third,
     "changes_plain": changes_plain,
+    "changes_varied": changes_varied,
     "dates": dates,
     "nonsense": nonsense,
     "others": others,

@@ -52,6 +52,10 @@ _STORY: Final = re.compile(
     r"|\bdream(?:t|ed)\b",
     re.IGNORECASE,
 )
+_TAKEN_BACK: Final = re.compile(
+    r"\bso that (?:he|she|they|I|we|it|my|his|her)\b|\bbut (?:\w+ ){0,4}?(?:came back|found (?:it|him|her|them)|turned up|returned|got (?:it|him|her|them) back)\b",
+    re.IGNORECASE,
+)
 _ME_TOO: Final = re.compile(r"\b(?:me included|including me|all of us|and me(?: too)?|me too)\b", re.IGNORECASE)
 _OTHER_CLAUSES: Final = frozenset(["conj", "ccomp", "parataxis", "advcl", "relcl"])
 _FINAL: Final = frozenset(["anymore", "longer"])
@@ -89,12 +93,12 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
 
 
 def is_limited(sentence: str) -> bool:
-    """Return whether a sentence speaks of a while only, of certain hours, or of a story or dream.
+    """Return whether a sentence speaks of a while only, of certain hours, of a story or dream, or of what came back.
 
     Args:
         sentence: the sentence.
     """
-    return any(limit.search(sentence) is not None for limit in (_FOR_NOW, _AT_TIMES, _STORY))
+    return any(limit.search(sentence) is not None for limit in (_FOR_NOW, _AT_TIMES, _STORY, _TAKEN_BACK))
 
 
 class _ClauseChanges:

@@ -301,6 +301,8 @@ class _DatedClause:
             return f"{be} off", illness
         is_absent = first.lower_ in _ABSENCES and first.dep_ in ("acomp", "advmod", "prt", "prep")
         is_alone = not any(c != first for c in rights) and all(self._is_timed(c) for c in first.rights if c.is_alpha)
+        if first.lower_ == "back" and self._times and self._times[0].role == "at":
+            return None  # who is back on a day stays so
         return (be, first.lower_) if is_absent and is_alone else None
 
     def _of_schedule(self) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from typing import Final
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS
 from worldthread.extract.parsed.events import Change
-from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, verb_forms
+from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, stem, verb_forms
 from worldthread.extract.prose.words import FAMILIES, third_person
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
@@ -53,10 +53,27 @@ def contradicted_facts(fact: Fact, view: GraphView) -> list[Fact]:
         if relation in ("eats", "drinks") and words & LISTS["animal_food"]
         else []
     )
-    return diet + [
-        other
-        for other in view.facts(subject=subject, object=value)
-        if other.key[1].startswith("does not ") and third_person(other.key[1][9:]) == relation
+    return (
+        diet
+        + _renamed(fact, view)
+        + [
+            other
+            for other in view.facts(subject=subject, object=value)
+            if other.key[1].startswith("does not ") and third_person(other.key[1][9:]) == relation
+        ]
+    )
+
+
+def _renamed(fact: Fact, view: GraphView) -> list[Fact]:
+    """Return the older full names of somebody who keeps the given name: "Anna Berg" before "Anna Holm"."""
+    names = fact.object.split()
+    if fact.key[1] not in ("is called", "has name") or len(names) < 2:
+        return []
+    older = [f for relation in ("is called", "has name") for f in view.facts(fact.subject, relation)]
+    return [
+        f
+        for f in older
+        if len(f.object.split()) == len(names) and f.object.split()[0] == names[0] and f.key[2] != fact.key[2]
     ]
 
 
@@ -79,10 +96,22 @@ def replaced_facts(fact: Fact, view: GraphView) -> list[Fact]:
         if (
             (is_favourite and other.key[1] == relation)
             or _is_opposite(fact, other)
+            or (other.key[1] == relation and _is_same_measure(value, other.key[2]))
             or any(is_in(family, fact) and is_in(family, other) for family in _EXCLUSIVE)
         ):
             found.append(other)
     return found
+
+
+_MEASURE: Final = re.compile(
+    r"(?:about |around )?(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty) ?(\S+)(.*)"
+)
+
+
+def _is_same_measure(one: str, other: str) -> bool:
+    """Return whether two objects are numbers of the same unit: "5 km every day" and "10 km every day"."""
+    first, second = _MEASURE.fullmatch(one), _MEASURE.fullmatch(other)
+    return first is not None and second is not None and stem(first[1]) == stem(second[1])
 
 
 def _is_opposite(one: Fact, other: Fact) -> bool:

@@ -49,10 +49,16 @@ _ANY_MORE: Final = re.compile(
     r" any more(?=\s*(?:[.,;:!?)]|$)| (?:and|but|so|because|since)\b)"
 )  # one word for the parser
 _NOW: Final = re.compile(
-    r"\b(?:now|nowadays|these days|from now on|as of (?:this|today)|by now|since then)\b", re.IGNORECASE
+    r"\b(?:now|again(?!,? and again)|nowadays|these days|from now on|as of (?:this|today)|by now|since then)\b",
+    re.IGNORECASE,
 )
 _RESTRICTED: Final = re.compile(
     r"\b(?:in the|at|after|before|on|during|until|today|tonight|this|yet|while|when|unless|if|alone|without|with)\b",
+    re.IGNORECASE,
+)
+_AHEAD: Final = re.compile(  # a time to come: "we're trying out a surf school" after it is a plan
+    r"\b(?:tomorrow|tonight|(?:this|next|on the) weekend|next (?:week|month|year|summer|winter|\w+day)|"
+    r"(?:on |this |coming )?(?:satur|sun|mon|tues|wednes|thurs|fri)day(?:,| I['’]m| we['’]re| and))",
     re.IGNORECASE,
 )
 _NOWADAYS: Final = re.compile(r",? (?:these days|nowadays|by now)(?=\W*$)")
@@ -74,7 +80,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/4"
+    name: Final = "parsed/5"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -266,6 +272,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.said: list[str] = []
         self._known: set[str] = set()
         self._relative: str | None = None
+        self._is_plan_before = False
         self.whole = states_facts
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
@@ -299,6 +306,9 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         found_facts = whole_facts(doc, read, stated, referents, self._at)
         stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
+        if self._is_plan_before:
+            stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
+        self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         self._known |= {t.lemma_.lower() for t in doc if t.pos_ in ("NOUN", "PROPN")}
         is_whole = read.whole and len(stated) == len(found_facts)
         self.whole = self.whole and is_whole

@@ -12,6 +12,7 @@ from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_particle, is_present_form
 from worldthread.extract.parsed.introductions import introduced, without_clause
 from worldthread.extract.parsed.phrases import NamedPhrase, is_break, last_of, noun_phrase, render
+from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program, third_person
 from worldthread.types import Fact
@@ -29,6 +30,9 @@ _FEELINGS: Final = frozenset(["like", "love", "hate", "dislike", "enjoy", "adore
 _MAKING: Final = frozenset(["bring", "make", "start"])
 _ENDED: Final = {"retire": "retired", "divorce": "divorced", "separate": "separated", "pass away": "dead"}
 _OFTEN: Final = frozenset(["once", "twice"])
+_WHERE: Final = frozenset([
+    "above", "at", "behind", "below", "beside", "by", "in", "near", "on", "opposite", "outside", "over", "under", "with",
+])  # fmt: skip
 
 
 _REASONS: Final = frozenset(["because", "despite", "due", "given", "thanks"])
@@ -51,6 +55,7 @@ _USUALLY: Final = frozenset(
 _SCHOOLS: Final = frozenset(["art school", "college", "kindergarten", "school", "uni", "university"])
 _FATES: Final = frozenset(["fire", "hire", "hospitalise", "hospitalize", "lay off", "let go", "mug", "promote", "rob"])
 _APPOINTING: Final = frozenset(["book", "fix", "plan", "schedule", "set"])
+_MONEY: Final = frozenset(["euro", "dollar", "pound", "franc", "quid", "buck", "cent", "pence", "£", "$", "€"])
 _SCALES: Final = frozenset(["deep", "heavy", "high", "long", "tall", "thick", "wide"])
 _GOALS: Final = frozenset(["aim", "ambition", "dream", "goal", "hope", "plan", "resolution", "target"])
 _COMPLETING: Final = frozenset([
@@ -70,11 +75,13 @@ class LocatedFact(NamedTuple):
         fact: the fact.
         clause: the clause.
         is_certain: whether the form of the sentence leaves no doubt: "Call me Bex".
+        is_plain: whether the form of the whole sentence says it, if the sentence is all that is said: "I'm on keto".
     """
 
     fact: Fact
     clause: Clause
     is_certain: bool = False
+    is_plain: bool = False
 
 
 class SentenceFacts(NamedTuple):
@@ -122,9 +129,19 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
         asked = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
         fact = Fact(referents.speaker, *told)
         found = [LocatedFact(replace(fact, aspect=aspect_for(fact)), asked, is_certain=True)]
+    is_plain = False
+    if not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
+        plain = [replace(fact, aspect=aspect_for(fact)) for fact in plainly_said(doc.text, referents, sure=bool(found))]
+        said = (
+            all_clauses[0][0]
+            if all_clauses
+            else Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
+        )
+        found = [LocatedFact(fact, said, is_plain=True) for fact in plain] or found
+        is_plain = bool(plain)
     verbs = sum(t.pos_ == "VERB" and t.dep_ in ("ROOT", "conj", "advcl", "relcl", "ccomp", "parataxis") for t in doc)
     verbs = max(verbs, len(all_clauses))
-    whole = bool(found) and understood == len(all_clauses) and verbs <= understood
+    whole = bool(found) and (is_plain or (understood == len(all_clauses) and verbs <= understood))
     return SentenceFacts(tuple(found), tuple(all_clauses), whole)
 
 
@@ -236,7 +253,8 @@ class _ClauseReader:
             return None
         if token.tag_ == "PRP" or phrase.is_proper or phrase.owner is not None or phrase.given_name is not None:
             return phrase
-        if clause.lemma == "cost" and phrase.determiner in ("a", "an") and not clause.is_past:
+        is_price = clause.lemma == "cost" or (clause.lemma == "be" and any(map(_is_sum, clause.verb.rights)))
+        if is_price and phrase.determiner in ("a", "an") and not clause.is_past:
             return phrase  # "a beer costs 4 euros"
         if phrase.determiner != "the" or token.tag_ not in ("NN", "NNS"):
             return None
@@ -568,7 +586,7 @@ class _ClauseReader:
         while words and words[-1].is_punct:
             words.pop()
         is_plain = subject.owner is not None and _is_favourite(subject.head) and not self._clause.is_past
-        if not is_plain or not 2 <= len(words) <= 6 or not words[0].text[0].isupper() or any(t.is_punct for t in words):
+        if not is_plain or not 1 <= len(words) <= 6 or not words[0].text[0].isupper() or any(t.is_punct for t in words):
             return None
         is_title = all(t.text[0].isupper() or t.pos_ in ("ADP", "DET", "CCONJ", "PART") or t.like_num for t in words)
         return self._verb.doc[words[0].i : words[-1].i + 1].text if is_title and words[-1].text[0].isupper() else None
@@ -587,7 +605,8 @@ class _ClauseReader:
             or w.lower_ in (",", "o")
             for w in words
         )
-        if not words or len(words) > 10 or not is_value or not any(w.text[0].isupper() or w.like_num for w in words):
+        is_code = any(w.text[0].isupper() or w.like_num or not w.text.isalpha() for w in words)
+        if not words or len(words) > 10 or not is_value or not is_code:
             return None
         return render(words[0], words[-1].i, self._referents)
 
@@ -709,12 +728,16 @@ class _ClauseReader:
         if prep.lower_ not in ("in", "on", "at", "under", "behind", "near", "inside", "above", "beside", "with"):
             return []
         is_thing = subject.head.tag_ in ("NN", "NNS", "NNP") and subject.lemma not in WORDS["times"]
-        return [Fact(subject.name, f"is {prep.lower_}", value, f"place of {subject.name}".lower())] if is_thing else []
+        is_group = inner.lemma_.lower() in WORDS["groups"] and self._is_person(subject)
+        aspect = None if is_group else f"place of {subject.name}".lower()
+        return [Fact(subject.name, f"is {prep.lower_}", value, aspect)] if is_thing else []
 
     def _of_passive(self, subject: NamedPhrase) -> list[Fact]:
         lemma = self._clause.lemma
         if lemma in _NAMING:
             name = next((c for c in self._verb.rights if c.dep_ in ("oprd", "dobj", "attr")), None)
+            if name is None:  # a name that the parser takes for an adverb: "Brightly"
+                name = next((c for c in self._verb.rights if c.text[:1].isupper()), None)
             value = render(name.left_edge, last_of(name), self._referents) if name is not None else None
             if value is None:
                 return []
@@ -827,7 +850,7 @@ class _ClauseReader:
                 ):
                     plans = clause.is_progressive and not clause.is_past
                     found.append(Fact(subject.name, "plans to move to" if plans else "lives in", value))
-            elif word in ("in", "at", "on", "near", "with"):
+            elif word in _WHERE:
                 value = self._after(prep, others)
                 if value is not None:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
@@ -1006,8 +1029,10 @@ class _ClauseReader:
             return []
         phrase = noun_phrase(thing, self._referents, self._last_of_complement(thing))
         is_illness = thing.lemma_.lower() in WORDS["illnesses"]  # "the flu" needs no further words
-        if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
+        if phrase is None or phrase.is_vague or (phrase.is_unspecific and not is_illness):
             return []
+        if phrase.owner is not None and (phrase.owner == subject.name or thing.tag_ not in ("NN", "NNP")):
+            return []  # but "my grandmother's ring"
         is_bare = phrase.determiner in ("", "some") and phrase.lemma not in WORDS["relations"] | WORDS["pets"]
         adjectives = [] if phrase.end > thing.i + 1 else [c for c in thing.lefts if c.dep_ not in ("det", "punct")]
         is_judged = bool(adjectives) and all(c.lower_ in WORDS["judging"] - WORDS["sizes"] for c in adjectives)
@@ -1090,6 +1115,8 @@ class _ClauseReader:
             if other is None or not any(c.dep_ == "dobj" for c in self._verb.rights):
                 return []
             relation = f"{relation} {other}"  # "owes me 200 pounds"
+        elif complement.dep_ == "dative" and lemma == "owe" and (sum_ := self._debt(complement)) is not None:
+            return [Fact(subject.name, relation, sum_)]
         elif complement.dep_ in ("attr", "acomp", "oprd", "ccomp", "dative"):
             return []
         elif complement.dep_ == "dobj" and complement.lower_ == "me":
@@ -1123,6 +1150,15 @@ class _ClauseReader:
         value = self._after(goal, whole=True)
         speaker = self._referents.speaker
         return [] if value is None else [Fact(subject.name, f"{relation} {speaker} {goal.lower_}", value)]
+
+    def _debt(self, creditor: Token) -> str | None:
+        """Return what is owed, and to whom: "300 euros to Tom's uncle"."""
+        owed = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        whom = noun_phrase(creditor, self._referents)
+        what = noun_phrase(owed, self._referents) if owed is not None else None
+        if whom is None or what is None or owed is None or not any(c.dep_ == "nummod" for c in owed.lefts):
+            return None
+        return f"{what.name} to {whom.name}"
 
     def _of_schedule(self, subject: NamedPhrase) -> list[Fact]:
         """Return when something leaves, opens or ends: "the gym opens at 8"."""
@@ -1366,7 +1402,11 @@ class _ClauseReader:
         is_known = (lemma in WORDS["takes_bare"] | WORDS["schedules"] and thing.lemma in WORDS["groups"]) or (
             lemma in WORDS["takes_bare"] and not (lemma == "play" and self._clause.is_past and thing.head.tag_ == "NNS")
         )
-        is_habit = not self._happens() and any(c.lower_ in _USUALLY for c in self._verb.lefts)
+        recurs = any(
+            _recurs(c) or (c.dep_ == "npadvmod" and any(t.lower_ in ("every", "each") for t in c.lefts))
+            for c in self._verb.rights
+        )
+        is_habit = not self._happens() and (recurs or any(c.lower_ in _USUALLY for c in self._verb.lefts))
         is_child = lemma == "expect" and thing.lemma in WORDS["relations"]
         if is_bare and (
             is_known or is_child or lemma == "give up" or (is_habit and thing.lemma not in WORDS["abstract"])
@@ -1558,6 +1598,11 @@ def _says_the_rest_in_a_clause(thing: NamedPhrase) -> bool:
             for c in thing.head.rights
         )
     )
+
+
+def _is_sum(token: Token) -> bool:
+    """Return whether a complement is a sum of money: "7 euros"."""
+    return token.lemma_.lower() in _MONEY and any(c.like_num for c in token.lefts)
 
 
 def _is_favourite(head: Token) -> bool:

@@ -40,6 +40,8 @@ _I_AM: Final = re.compile(
     rf"(?i:i am|i'm) ({_FULL_NAME})"
     r"(?=\s*$|\s*[.!;(]|, (?:\d|and |[a-z]|I |I')| and (?i:i|i'm|i've|my|we|a|an) | from | here)"
 )
+_NAMED_RELATIVE: Final = re.compile(rf"\b[Mm]y ([a-z]+(?:-in-law)?),? ({_NAME})(?!['’]s|[\w]| [A-Z])")
+_WEEKDAYS: Final = frozenset(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "i"])
 _AGE_AFTER: Final = re.compile(r", (\d{2})(?=[,.!;]|$| and )")
 _NUMBERS: Final = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "both": 2}
 _PARTICLES: Final = frozenset(["al", "bin", "da", "de", "del", "di", "el", "van", "von"])
@@ -57,6 +59,8 @@ def introduced(doc: Doc, clauses: list[Clause], referents: Referents) -> Iterato
     Yields:
         The name of the speaker; the members of a family or the animals of which the names are listed, and their ages.
     """
+    for role, name, clause in _named_relatives(doc, clauses):
+        yield Fact(referents.speaker, f"has {role}", name), clause
     for clause in clauses:
         if clause.negation or clause.modal or clause.is_past:
             continue
@@ -69,6 +73,22 @@ def introduced(doc: Doc, clauses: list[Clause], referents: Referents) -> Iterato
         if clause.lemma == "have" and clause.subject is not None and clause.subject.lower_ in ("i", "we"):
             for fact in _members(doc, clause, referents):
                 yield fact, clause
+
+
+def _named_relatives(doc: Doc, clauses: list[Clause]) -> Iterator[tuple[str, str, Clause]]:
+    """Yield the relatives of the speaker who are named beside: "I live with my boyfriend Tim"."""
+    for match in _NAMED_RELATIVE.finditer(doc.text) if clauses else ():
+        role, name = match[1].lower(), match[2]
+        token = next((t for t in doc if t.idx == match.start(2)), None)
+        if (
+            token is None
+            or role not in WORDS["relations"] | WORDS["pets"]
+            or name.lower() in WORDS["times"] | _WEEKDAYS
+        ):
+            continue
+        is_other = token.tag_ in ("MD", "VBZ", "VBD", "IN", "JJ", "RB") or role in ("boss", "friend", "doctor")
+        if not is_other and not any(t.lower_ in ("late", "ex", "former", "old") for t in doc[: token.i]):
+            yield role, name, clauses[0]
 
 
 def without_clause(text: str) -> tuple[str, str] | None:

@@ -95,7 +95,11 @@ def learned_endings(
 def named_facts(unit: str, speaker: str, view: GraphView) -> list[Fact]:
     """Return the facts of people and things that a text names: "my sister", "Rex", "the gym"."""
     words = [_POSSESSIVE.sub("", word) for word in _WORD.findall(unit)]
-    phrases = [*words, *(f"{one} {two}" for one, two in pairwise(words))]
+    phrases = [
+        *words,
+        *(word for word in _WORD.findall(unit) if word.endswith("'s")),
+        *(f"{one} {two}" for one, two in pairwise(words)),
+    ]
     names: dict[str, None] = {}
     for phrase in phrases:
         for form in (phrase, *sorted(KIN.get(phrase.lower(), ()))):

@@ -26,6 +26,12 @@ _BARE_INFINITIVE: Final = frozenset(["come", "dare", "do", "go", "hear", "help",
 _TRAVELLING: Final = frozenset(
     ["bike", "bus", "commute", "cycle", "drive", "get", "ride", "run", "take", "travel", "walk"]
 )
+_WANNA: Final = re.compile(r"\bwanna\b", re.IGNORECASE)
+_RELATIVE_IS: Final = re.compile(
+    r"((?:^|[,;:] |\band |\bbut |\bso )(?:(?:[Mm]y|[Oo]ur) (?:\w+ )?\w+|[Mm]um|[Mm]om|[Dd]ad|[Gg]randma))'s"
+    r"(?= (?:in|on|at|with|from|into|a|an|the|not|now|pregnant|single|divorced|retired|vegan|allergic|back|over|off|"
+    r"(?:working|living|staying|studying|dating|seeing|learning|teaching|training|moving) (?:at|in|with|for|as|to|on|a)) )"
+)
 _LOCK: Final = threading.Lock()
 
 
@@ -243,6 +249,8 @@ def normalised(sentence: str) -> str:
     sentence = _DROPPED_G.sub("ing", sentence)
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
     sentence = _HEADING.sub("", _FILLER.sub("", sentence)).replace("’", "'")
+    sentence = _WANNA.sub("want to", sentence)
+    sentence = _RELATIVE_IS.sub(r"\1 is", sentence)
     for pattern, known in _UNKNOWN_FORMS:
         sentence = pattern.sub(known, sentence)
     return sentence

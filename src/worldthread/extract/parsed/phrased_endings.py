@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, PAST, RELATION_KINDS, WORDS
+from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
 from worldthread.graph import GraphView
@@ -46,6 +47,7 @@ _BEGIN: Final = (
     r"(?:^|[,;:.!–—-] +|\b(?:and|but|so|because|since|as|that|now|well|then|also|oh|ok|turns out|says|told me) )"
     r"(?:(?:finally|sadly|unfortunately|luckily|happily|today|yesterday|recently|now|so|actually|just|last \w+|"
     r"this (?:morning|week|month|year)|as of \w+|since \w+),? )*"
+    r"(?:(?:after|since|with|due to|because of|thanks to|from|as of) (?:the |my |our |this |last |next )?\w+(?: \w+){0,2}?,? )?"
 )
 _END: Final = (
     r"(?=\W*$|\s*[,;:.!–—(-]|\s(?:and|but|so|because|since|as|after|when|while|last|yesterday|today|tonight|this|on|in|"
@@ -72,7 +74,18 @@ _DOUBTFUL: Final = re.compile(
     r"about to|(?<!not )(?<!n't )going to|will(?! not)|supposed?|never|still|before|ought|needs? to|years ago|"
     r"in my dreams|in (?:19|20)\d\d|for a living|"
     r"(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|some of|"
-    r"one of|again next|not true)\b|['’](?:d|ll)\b|\?",
+    r"one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d|ll)\b|\?",
+)
+_PRONOUN: Final = re.compile(r"\b(?:he|him|she|her)\b")
+_SOMEBODY: Final = re.compile(
+    rf"\b(?:{'|'.join(sorted(map(re.escape, PARSED_WORDS['relations'] | PARSED_WORDS['pets']), key=len, reverse=True))})\b"
+)
+_IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
+_WITHOUT_SUBJECT: Final = re.compile(
+    r"(?:just |finally |also |already |actually )*(?:sold|lost|got|gave|quit|left|cancelled|canceled|deleted|moved|broke|"
+    r"stopped|started|finished|dropped|closed|returned|handed|switched|changed|bought|ditched|retired|resigned|gone|"
+    r"graduated|threw|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not|no longer|over|off|"
+    r"through with|free of|rid of|back from|packed|binned|pawned|scrapped|unsubscribed|unfollowed|joined|tested)\b(?! by\b)"
 )
 _NUMBER: Final = (
     r"(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty)"
@@ -83,7 +96,8 @@ _NAMED: Final = re.compile(r"^(?P<kind>.+?) (?:called|named) (?P<name>.+)$")
 _ARTICLE: Final = re.compile(r"^(?:an?|the|my|our|his|her|their|some|all|one) ")
 _OLD: Final = r"(?:old |own |beloved |poor |whole |dear |good old |trusty |little |lovely |last )?"
 _NOT_MINE: Final = re.compile(
-    r"\b(?:his|her|your|their|its|another|some|other|any|every|each|\S+(?<!SUBJ)'s|\S+s'|more|new|first|second|next) $"
+    r"\b(?:his|her|your|their|its|another|some|other|any|every|each|\S+(?<!SUBJ)'s|\S+s'|(?<!\bno )more|new|first|second|next|"
+    r"rental|rented|hire|borrowed|company|toy|model|spare|wrong|fake|friend's) $"
 )
 _OTHERS: Final = re.compile(r"\b(?:he|she|they|him|them|his|her|their)\b")
 
@@ -125,6 +139,12 @@ def _groups() -> Iterator[_Group]:
         relation, value, subject = (
             re.compile(group[key]) if key in group else None for key in ("relation", "object", "subject")
         )
+        if "named_role" in group:  # "my girlfriend is called Ida": her name is the object of a fact about a role
+            named = [line.replace("THING", "(?:THING|OLD)") for line in group["patterns"].strip().split("\n")]
+            yield _Group(
+                (), re.compile("has name|is called|is named|is"), None, re.compile(group["named_role"]), True, False,
+                False, None, re.compile(f"{_BEGIN}(?:{'|'.join(map(_compiled, named))})"),
+            )  # fmt: skip
         yield _Group(
             tuple(group.get("families", "").split()),
             relation,
@@ -168,9 +188,14 @@ def phrased_endings(
                 *view.facts(subject=speaker)[-_MOST_FACTS:],
                 *named_facts(sentence, speaker, view),
                 *_facts_of_things(text, speaker, view),
+                *_facts_with_objects(text, speaker, view),
             ]
         )
         earlier = _plain(" ".join(sentences[: number + 1]))
+        meant = _only_person(earlier, speaker, view)
+        if meant is not None:
+            facts |= dict.fromkeys(view.facts(subject=meant))
+            earlier = f"{earlier} {_shown(meant, speaker)}"
         candidates = [fact for fact in facts if fact not in skipped and PAST.match(fact.key[1]) is None]
         loosely: dict[Fact, str] = {}
         for fact in candidates:
@@ -184,7 +209,32 @@ def phrased_endings(
             same = {other.key[2] for other in loosely if heads[other] == heads[fact] and loosely[other] == "BARE"}
             if len(same) < 2 or loosely[fact] != "BARE":
                 found.setdefault(fact, sentence)
+    for fact, sentence in tuple(found.items()):
+        found |= {one: sentence for one in _said_of_name(fact, view) if one not in skipped}
     return list(found.items())
+
+
+def _said_of_name(fact: Fact, view: GraphView) -> list[Fact]:
+    """Return that somebody is what the speaker no longer has: "Sheila", "is a", "girlfriend"."""
+    named = _NAMED.match(fact.key[2])
+    if named is None or mention_of_text(named["kind"]).head not in LISTS["relations"] | LISTS["partners"]:
+        return []
+    return [one for relation in ("is a", "is") for one in view.facts(named["name"], relation, named["kind"])]
+
+
+def _only_person(text: str, speaker: str, view: GraphView) -> str | None:
+    """Return the only relative of the speaker whom "he" or "she" can mean in a message that names nobody."""
+    pronoun = _PRONOUN.search(text)
+    if pronoun is None or _SOMEBODY.search(text) is not None:
+        return None
+    roles = PARSED_WORDS["women"] if pronoun[0] in ("she", "her") else PARSED_WORDS["men"]
+    names = [f"{speaker}'s {role}" for role in sorted(roles)]
+    known = [name for name in names if view.facts(subject=name)]
+    return known[0] if len(known) == 1 else None
+
+
+def _shown(name: str, speaker: str) -> str:
+    return normalise_name(name).replace(f"{normalise_name(speaker)}'s ", "my ")
 
 
 def _facts_of_things(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
@@ -198,9 +248,27 @@ def _facts_of_things(text: str, speaker: str, view: GraphView) -> Iterator[Fact]
                     yield from found
 
 
+def _facts_with_objects(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
+    """Yield the facts of what is the speaker's whose object a sentence names: "my family's home", "is in", "Porto"."""
+    own = f"{normalise_name(speaker)}'s "
+    words = re.findall(r"[^\W_][\w'-]*", text)
+    for size in (1, 2, 3):
+        for start in range(len(words) - size + 1):
+            phrase = " ".join(words[start : start + size])
+            if len(phrase) > 2:
+                yield from (fact for fact in view.facts(object=phrase) if fact.key[0].startswith(own))
+                for kind in view.facts(subject=phrase, relation="is a"):  # "Aurora" of "sailboat called Aurora"
+                    for naming in ("called", "named"):
+                        yield from view.facts(object=f"{kind.key[2]} {naming} {phrase}")
+
+
 def _plain(text: str) -> str:
     text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
+    text = re.sub(r"\b([a-z]{3,})-free\b", r"free of \1", text)
+    text = re.sub(r"(?<= )r(?= [a-z])", "are", text.replace(" u ", " you "))
+    if _WITHOUT_SUBJECT.match(text) is not None:
+        text = f"i {text}"
     return re.sub(r"\b(i|we|they|you|he|she|it) (?:am|are|is) not\b", r"\1 not", text)
 
 
@@ -212,6 +280,9 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
         for one in _marked(fact, group, text, earlier, speaker):
             marked = re.sub(r"\b(THING|BARE)'s (?!\w+ing\b)", r"\1 is ", one)
             match = group.pattern.search(marked)
+            if match is None and "n't" in marked:
+                marked = _IS_NOT.sub(" not", marked)
+                match = group.pattern.search(marked)
             if match is None or _PASSING.match(marked, match.end()) is not None:
                 continue
             if _LEFT.search(match[0]) is not None and _SOMEWHERE.match(marked, match.end()) is not None:
@@ -228,7 +299,7 @@ def _marked(fact: Fact, group: _Group, text: str, earlier: str, speaker: str) ->
     if group.quantity:
         old = _QUANTITY.search(value)
         if old is not None:
-            new = re.sub(rf"\b{_NUMBER} {re.escape(old['unit'])}\b", "QUANTITY", text)
+            new = re.sub(rf"\b{_NUMBER} {re.escape(stem(old['unit']))}s?\b", "QUANTITY", text)
             if old[0] not in text:
                 yield _with_subject(new, subject, own, earlier, _names(subject, own))
         return
@@ -263,6 +334,8 @@ def _names(subject: str, own: str) -> list[str]:
     if subject.startswith(f"{own}'s "):
         noun = subject.removeprefix(f"{own}'s ")
         forms = [f"{owner} {word}" for owner in ("my", "our") for word in sorted({noun, *KIN.get(noun, ())})]
+        if noun == "parents":
+            forms += ["mum and dad", "mom and dad", "my mum and dad", "my mom and dad", "my folks", "the folks"]
         return forms + (sorted({noun, *KIN[noun]}) if noun in KIN else [])
     return [subject]
 
@@ -270,7 +343,7 @@ def _names(subject: str, own: str) -> list[str]:
 def _with_subject(text: str, subject: str, own: str, earlier: str, names: list[str]) -> str:
     """Return a sentence with the words for whose fact it is marked."""
     if subject == own:
-        text = re.sub(r"\b(?:i|we)(?=\b)", "SUBJ", text)
+        text = re.sub(r"\b(?:i|we)(?=\b)|(?<=\band )me\b|^me(?= and\b)", "SUBJ", text)
         text = re.sub(r"\b(?:me|us)\b", "WHOM", text)
         return re.sub(r"\b(?:my|our)\b", "POSS", text)
     name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
@@ -312,6 +385,27 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
     return text
 
 
+_TIMES_AFTER: Final = re.compile(r"\b(?:\w+days?|mornings?|evenings?|nights?|weekends?|week|month)$")
+_PLACE_AFTER: Final = re.compile(r" (?:on|from|at|in) .*$")
+_UNCOUNTED: Final = frozenset([
+    "cancer", "flu", "covid", "asthma", "anxiety", "pain", "insomnia", "depression", "pneumonia", "bronchitis",
+])  # fmt: skip
+
+
+def words_end(phrase: str, ending: str) -> bool:
+    """Return whether the last word of a phrase has an ending and is long enough to be made of a verb."""
+    return phrase.endswith(ending) and len(phrase.split(" ")[-1]) > 5
+
+
+_INSIDE: Final = re.compile(r"(?:glass|cup|mug|bottle|pint|can|shot|pack|bar|slice|bowl|dose)(?:es|s)? of (\w+)\b")
+
+
+def _kin_variants(word: str) -> Iterator[str]:
+    """Yield how else the owner of a thing may be called: "grandma's" for "grandmother's"."""
+    if word.endswith("'s"):
+        yield from (f"{other}'s" for other in sorted(KIN.get(word[:-2], ())) if other != word[:-2])
+
+
 @cache
 def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return how a thing may be called: by all its words, and with an article by its kind.
@@ -320,7 +414,7 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         value: the object of a fact, or its subject.
         relation: the relation of the fact; empty for a subject.
     """
-    full, bare = [value], []
+    whole, full, bare = value, [value], list[str]()
     named = _NAMED.match(value)
     if named is not None:
         full += [named["name"]]
@@ -335,9 +429,19 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         value = inner["head"]
         bare.append(value)
     words = value.split(" ")
+    if inner is not None and relation:
+        shorter = _PLACE_AFTER.sub("", _ARTICLE.sub("", inner["inner"]))
+        full.append(shorter)
+        bare.append(shorter.split(" ")[-1])
+        if _TIMES_AFTER.search(inner["inner"]) is not None or relation == "is":
+            full.append(value)  # "yoga" of "yoga on Mondays", "captain" of "captain of the team"
+    if relation in ("is a", "is an", "works as") and words_end(value, "er"):
+        full.append(f"{value.split(' ')[-1][:-2]}ing")  # "plumbing" of a plumber
+    if value.split(" ")[-1] in _UNCOUNTED:
+        full.append(value.split(" ")[-1])
     if len(words) > 1:
         last = words[-1]
-        if last in WORDS["containers"] | WORDS["ties"] | {"some"}:
+        if last in WORDS["containers"] | WORDS["ties"] | {"some", "collection"}:
             full.append(" ".join(words[:-1]))
         if len(words) > 2 and inner is None and words[1] in ("every", "a", "each"):
             full.append(words[0])
@@ -347,6 +451,15 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         bare.append(numberless)
     kinds = {*KINDS.get(words[-1], ()), *RELATION_KINDS.get(relation, ())}
     bare += sorted(kinds)
+    for form in tuple(full):
+        full += [form.replace(word, other) for word in form.split(" ") for other in _kin_variants(word)]
+    if (inside := _INSIDE.match(whole)) is not None:
+        full.append(inside[1])
+    if stem(words[-1]) != words[-1] and len(words) == 1:
+        full.append(stem(words[-1]))
+    if relation.startswith("has ") and relation != "has":
+        noun = relation.removeprefix("has ")
+        bare += [noun, noun.rpartition(" ")[2]]
     if relation == "does":
         base = words[0].removesuffix("e")
         full += [f"{base}ing", f"{base}{base[-1:]}ing"]

@@ -68,13 +68,14 @@ def is_baseless(reading: Reading) -> bool:
     """Return whether the clause does not say what the fact does, whatever its probability.
 
     It is a comparison ("I swim like a wardrobe"), a shout ("FLIGHTS ARE BOOKED"), or has no subject and tells only when
-    something happened ("Came five days late, on the 19th").
+    something happened ("Came five days late, on the 19th"), or aims at a number of which only the talk says of what.
     """
     clause = reading.stated.clause
     is_compared = any(c.dep_ == "prep" and c.lower_ == "like" and c.nbor(-1).text != "," for c in clause.verb.rights)
     is_shouted = clause.verb.is_upper and len(clause.verb) > 2
+    is_bare_aim = clause.lemma == "aim" and clause.is_progressive and reading.stated.fact.object[:1].isdigit()
     is_baseless_date = clause.subject is None and reading.is_by_date
-    return is_compared or is_shouted or is_baseless_date or is_figure(clause.verb)
+    return is_compared or is_shouted or is_bare_aim or is_baseless_date or is_figure(clause.verb)
 
 
 _OWNERS: Final = frozenset(["my", "your", "his", "her", "our", "their", "its"])
@@ -111,8 +112,9 @@ def probable_facts(readings: list[Reading]) -> tuple[LocatedFact, ...]:
     kept = []
     for one in readings:
         is_alone = is_short_and_alone(one)
-        if one.stated.is_certain:
-            kept.append(one.stated)
+        if one.stated.is_certain or one.stated.is_plain:
+            if is_alone or not one.stated.is_plain:
+                kept.append(one.stated)
             continue
         if is_baseless(one) or (not is_alone and has_unknown_subject(one)):
             continue

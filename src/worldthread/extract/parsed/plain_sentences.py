@@ -1,0 +1,168 @@
+"""Reads what a message of one short sentence says plainly, where its parse says too little to be trusted.
+
+"I'm on Instagram", "my husband is in the fire brigade" and "I'm dating a guy called Finn" have no verb or no object
+that tells much; the form of the whole sentence does. Every pattern covers a sentence from its beginning to its end.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import third_person
+from worldthread.types import Fact
+
+_TABLE: Final = tomllib.loads(
+    files("worldthread.extract.parsed").joinpath("plain_sentences.toml").read_text(encoding="utf-8")
+)
+_LISTS: Final = {name: "|".join(words.split()).replace("_", " ") for name, words in _TABLE["lists"].items()}
+_LONGEST: Final = 16  # words
+_RELATIVES: Final = "|".join(
+    sorted((re.escape(word) for word in WORDS["relations"] | WORDS["pets"]), key=len, reverse=True)
+)
+_SLOTS: Final = {
+    "SUBJ": (
+        r"(?:(?P<self>i|we)|(?P<kin>(?:(?:my|our) (?:(?:little|younger|older|big|elder|best|oldest|youngest|late|new|"
+        rf"ex-?|eldest|middle|twin) ?)?)(?:{_RELATIVES})|mum|mom|dad|grandma|granny|grandpa|granddad))"
+    ),
+    "BE": r"(?:['’](?:m|s|re)| am| is| are|['’]ve been|['’]s been| have been| has been)"
+    r"(?: currently| now| still| also| just| actually| back)*",
+    "HAVE": r"(?:['’]ve| have| has|['’]s| got|['’]ve got| have got| has got|['’]s got| caught| had)",
+    "THING": (
+        r"(?P<thing>(?:my|our|the|a|an) [^\W\d_][\w’'& -]{1,40}?|school|work|class|church|practice|training|rehearsal|"
+        r"breakfast|lunch|dinner|check-?in|check-?out|parking|petrol|gas|diesel|entry|admission|kindergarten|nursery)"
+    ),
+    "NAME": r"(?P<object>[^\W\d_a-z][\w’'&.-]*(?: (?:[^\W\d_a-z][\w’'&.-]*|\d+|of|the|and|&|for|de)){0,4})",
+    "WORDS": r"(?P<object>[\w’'&@.+/-]+(?: [\w’'&@.+/-]+){0,6}?)",
+    "TIME": (
+        r"(?P<object>(?:half past|(?:a )?quarter (?:past|to)|(?:five|ten|twenty|\d+) (?:past|to)) \w+(?: (?:am|pm))?|"
+        r"(?:noon|midday|midnight|sunrise|sunset|dawn|dusk)|\d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\.?)?|"
+        r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (?:thirty|fifteen|o['’]clock))?"
+        r"(?: (?:am|pm|in the (?:morning|afternoon|evening)))?)"
+    ),
+    "AMOUNT": (
+        r"(?P<object>(?:[$€£] ?\d[\d.,]*|\d[\d.,]* ?(?:euros?|dollars?|pounds?|francs?|quid|bucks|pence|cents|p|[$€£]))"
+        r"(?: (?:a|an|per|each) \w+)?)"
+    ),
+    "NUMBER": r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty)",
+}
+_OPENING: Final = re.compile(
+    r"(?:(?:so|well|btw|by the way|oh|ok|also|fyi|just so you know|hey|hi)\b[ ,]*)+", re.IGNORECASE
+)
+_END: Final = (
+    r"(?:,? (?:at the moment|right now|now|currently|these days|nowadays|for now|by the way|btw|too|as well|again|"
+    r"since [\w ]{3,25}|for (?:\w+ ){1,3}(?:years|months|weeks|days)|(?:until|till) [\w ]{3,20}))?[.! ]*"
+)
+_NO_NAMES: Final = frozenset([
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
+    "april", "may", "june", "july", "august", "september", "october", "november", "december", "christmas",
+    "easter", "i",
+])  # fmt: skip
+_COMMON: Final = frozenset([
+    "school", "work", "class", "church", "practice", "training", "rehearsal", "breakfast", "lunch", "dinner",
+    "check-in", "check-out", "checkin", "checkout", "parking", "petrol", "gas", "diesel", "entry", "admission",
+    "kindergarten", "nursery",
+])  # fmt: skip
+_ARTICLE: Final = re.compile(r"^(?:an?|the|some|any) ", re.IGNORECASE)
+_OWN: Final = re.compile(r"\b(?:my|our) ", re.IGNORECASE)
+_POINTING: Final = (WORDS["pronouns"] - {"my", "our", "one"}) | {
+    "this", "that", "these", "those", "not", "something", "anything", "everything", "nothing", "stuff", "thing",
+    "things",
+}  # fmt: skip
+
+
+class _Form(NamedTuple):
+    """A form of sentences.
+
+    Args:
+        pattern: the whole sentence.
+        relation: the relation that it states.
+        is_sure: whether it is read whatever the parse says.
+    """
+
+    pattern: re.Pattern[str]
+    relation: str
+    is_sure: bool
+
+
+def _forms() -> Iterator[_Form]:
+    for entry in _TABLE["sentences"]:
+        text = entry["form"]
+        for name, words in _LISTS.items():
+            text = text.replace(f"<{name}>", f"(?:{words})")
+        # names keep their capital, all else may be written in either case
+        for name, slot in _SLOTS.items():
+            text = re.sub(
+                rf" ?\b{name}\b" if name in ("BE", "HAVE") else rf"\b{name}\b",
+                lambda _, slot=slot, name=name: slot if name == "NAME" else f"(?i:{slot})",
+                text,
+            )
+        yield _Form(re.compile(text + f"(?i:{_END})"), entry["relation"], bool(entry.get("first")))
+
+
+_FORMS: Final = tuple(_forms())
+
+
+def plainly_said(text: str, referents: Referents, *, sure: bool = False) -> tuple[Fact, ...]:
+    """Return what a whole sentence says plainly.
+
+    Args:
+        text: a sentence.
+        referents: whom its pronouns mean.
+        sure: whether only the forms are tried that are read whatever the parse says.
+
+    Returns:
+        Its facts without aspects, mostly one; none where no pattern covers the whole of it.
+    """
+    opening = _OPENING.match(text)
+    text = text[opening.end() :] if opening is not None else text
+    if len(text.split()) > _LONGEST:
+        return ()
+    for form in _FORMS:
+        match = form.pattern.fullmatch(text) if form.is_sure or not sure else None
+        if match is not None:
+            fact = _fact(match, form.relation, referents)
+            if fact is not None:
+                return (fact,)
+    return ()
+
+
+def _fact(match: re.Match[str], relation: str, referents: Referents) -> Fact | None:
+    groups = match.groupdict()
+    named = groups["object"]
+    subject = _subject(groups, referents)
+    if subject is None or named.lower() in _NO_NAMES or set(named.lower().split()) & _POINTING:
+        return None
+    value = _OWN.sub(f"{referents.speaker}'s ", _ARTICLE.sub("", named))
+    verb = groups.get("verb")
+    if verb is not None:
+        verb = verb.lower()
+        shown = verb if verb.endswith("s") and not verb.endswith("ss") else third_person(verb)
+        relation = relation.replace("VERBS", shown).replace("VERB", verb)
+    if (kind := groups.get("kind")) is not None:
+        relation = relation.replace("KIND", kind.lower())
+    if value.lower() == subject.lower():
+        return None
+    return Fact(subject, relation, value.strip(" .!"))
+
+
+def _subject(groups: dict[str, str | None], referents: Referents) -> str | None:
+    speaker = referents.speaker
+    if (thing := groups.get("thing")) is not None:
+        thing = re.sub(r"(?: (?:only|just|now|also|usually|normally|always))+$", "", thing)
+        thing = thing.strip()
+        owned = _OWN.match(thing)
+        plain = _ARTICLE.sub("", thing)
+        if set(plain.lower().split()) & _POINTING:
+            return None
+        if owned is not None:
+            return f"{speaker}'s {thing[owned.end() :]}"
+        return plain if plain != thing or plain.lower() not in _COMMON else plain.lower()
+    if (kin := groups.get("kin")) is not None:
+        return f"{speaker}'s {_OWN.sub('', kin).lower()}" if _OWN.match(kin) is not None else kin.capitalize()
+    return speaker
