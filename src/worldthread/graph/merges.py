@@ -23,7 +23,7 @@ class MergedNames:
         pairs: a name, and the name that it is merged into, as written.
     """
 
-    __slots__ = ("_aspects", "_canonical")
+    __slots__ = ("_aspects", "_canonical", "_members")
 
     def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
         written: dict[str, str] = {}
@@ -36,15 +36,15 @@ class MergedNames:
                 connected.setdefault(key, {key}).update(keys)
             merged.setdefault(keys[0], set()).add(keys[1])
         self._canonical: dict[str, str] = {}
+        self._members: dict[str, set[str]] = {}
+        """Canonical name -> the keys of its class."""
         self._aspects: dict[str, re.Pattern[str]] = {}
+        """Canonical name -> a pattern of its class, made on first use."""
         while connected:
             members = _connected(connected)
             chosen = min((key for key in members if key not in merged), key=_rank, default=min(members, key=_rank))
-            names = "|".join(re.escape(key) for key in sorted(members, key=_rank))
-            pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
-            for key in members:
-                self._canonical[key] = written[chosen]
-                self._aspects[key] = pattern
+            self._members[written[chosen]] = members
+            self._canonical.update(dict.fromkeys(members, written[chosen]))
 
     def __bool__(self) -> bool:
         return bool(self._canonical)
@@ -64,9 +64,7 @@ class MergedNames:
         """Return a text with canonical names instead of others of their class, found as whole words in any case."""
         if not self._canonical:
             return text
-        names = "|".join(re.escape(key) for key in sorted(self._canonical, key=_rank))
-        pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
-        return pattern.sub(lambda found: self.name(found.group()), text)
+        return _pattern(self._canonical).sub(lambda found: self.name(found.group()), text)
 
     def statement(self, statement: Statement) -> Statement:
         """Return a statement with canonical names; in its aspect, names of the same classes are canonical too."""
@@ -78,11 +76,34 @@ class MergedNames:
             return statement
         aspect = statement.aspect
         for key in dict.fromkeys(classes) if aspect is not None else ():
-            aspect = normalise_name(self._canonical[key]).join(self._aspects[key].split(aspect or ""))
+            canonical = self._canonical[key]
+            if canonical not in self._aspects:
+                self._aspects[canonical] = _pattern(self._members[canonical])
+            aspect = normalise_name(canonical).join(self._aspects[canonical].split(aspect or ""))
         if isinstance(statement, Fact):
             subject, object_ = map(self.name, names)
             return replace(statement, subject=subject, object=object_, aspect=aspect)
         return replace(statement, objects=tuple(map(self.name, names)), aspect=aspect)
+
+    def members(self, key: str) -> set[str]:
+        """Return the keys that are in one class with a key, this one included."""
+        return self._members[self._canonical[key]] if key in self._canonical else {key}
+
+    def differences(self, other: MergedNames) -> tuple[set[str], set[str]]:
+        """Compare with other merged names.
+
+        Returns:
+            The keys that are read as another name; and all keys of the classes that have others in them.
+        """
+        read_otherwise: set[str] = set()
+        regrouped: set[str] = set()
+        for key in self._canonical.keys() | other._canonical.keys():
+            one, two = self._canonical.get(key, key), other._canonical.get(key, key)
+            if one != two and not normalise_name(one) == normalise_name(two) == key:
+                read_otherwise.add(key)
+            if key not in regrouped and self.members(key) != other.members(key):
+                regrouped |= self.members(key) | other.members(key)
+        return read_otherwise, regrouped
 
     def extraction(self, extraction: Extraction) -> Extraction:
         """Return an extraction with canonical names; the same object when it has none of the merged names."""
@@ -97,6 +118,11 @@ class MergedNames:
 
 def _is(one: object, other: object) -> bool:
     return one is other
+
+
+def _pattern(keys: Iterable[str]) -> re.Pattern[str]:
+    names = "|".join(re.escape(key) for key in sorted(keys, key=_rank))
+    return re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
 
 
 def _rank(key: str) -> tuple[int, str]:
