@@ -11,9 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from worldthread.names import normalise_name
 from worldthread.types import Extraction, Fact, Statement
+
+_WORD: Final = re.compile(r"\w+")
 
 
 class MergedNames:
@@ -23,7 +26,7 @@ class MergedNames:
         pairs: a name, and the name that it is merged into, as written.
     """
 
-    __slots__ = ("_aspects", "_canonical", "_members")
+    __slots__ = ("_canonical", "_first_words", "_members", "_patterns")
 
     def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
         written: dict[str, str] = {}
@@ -38,8 +41,9 @@ class MergedNames:
         self._canonical: dict[str, str] = {}
         self._members: dict[str, set[str]] = {}
         """Canonical name -> the keys of its class."""
-        self._aspects: dict[str, re.Pattern[str]] = {}
-        """Canonical name -> a pattern of its class, made on first use."""
+        # of classes that an aspect was read with
+        self._first_words: dict[str, set[str] | None] = {}
+        self._patterns: dict[str, re.Pattern[str]] = {}
         while connected:
             members = _connected(connected)
             chosen = min((key for key in members if key not in merged), key=_rank, default=min(members, key=_rank))
@@ -76,14 +80,27 @@ class MergedNames:
             return statement
         aspect = statement.aspect
         for key in dict.fromkeys(classes) if aspect is not None else ():
-            canonical = self._canonical[key]
-            if canonical not in self._aspects:
-                self._aspects[canonical] = _pattern(self._members[canonical])
-            aspect = normalise_name(canonical).join(self._aspects[canonical].split(aspect or ""))
+            aspect = self._aspect(self._canonical[key], aspect or "")
         if isinstance(statement, Fact):
             subject, object_ = map(self.name, names)
             return replace(statement, subject=subject, object=object_, aspect=aspect)
         return replace(statement, objects=tuple(map(self.name, names)), aspect=aspect)
+
+    def _aspect(self, canonical: str, aspect: str) -> str:
+        """Return an aspect with a canonical name instead of the others of its class."""
+        if canonical not in self._first_words:
+            members = self._members[canonical]
+            # a name that begins with a letter or digit can only be where its first word is; other letters than those of
+            # ASCII may have several lower cases
+            is_plain = all(key.isascii() and _WORD.match(key) for key in members)
+            first_words = {_WORD.match(key)[0] for key in members} if is_plain else None  # type: ignore[index]
+            self._first_words[canonical] = first_words
+        first_words = self._first_words[canonical]
+        if first_words is not None and aspect.isascii() and first_words.isdisjoint(_WORD.findall(aspect.lower())):
+            return aspect
+        if canonical not in self._patterns:
+            self._patterns[canonical] = _pattern(self._members[canonical])
+        return normalise_name(canonical).join(self._patterns[canonical].split(aspect))
 
     def members(self, key: str) -> set[str]:
         """Return the keys that are in one class with a key, this one included."""
