@@ -387,6 +387,59 @@ def test_names_that_are_merged_count_as_one_with_their_aspects() -> None:
         assert one.extracted(step(1, old, thesis).id)[1].objects == ("Anna", "choir")
 
 
+def test_another_name_of_somebody_known_folds_nothing_again() -> None:
+    def live(name: str, where: str) -> Fact:
+        return Fact(name, "lives in", where, f"home of {name.lower()}")
+
+    def merge(*names: tuple[str, str]) -> Episode:
+        return Episode(f"same {names}", 9, extraction=Extraction("x", (live(names[0][0], "Oslo"),), same_names=names))
+
+    episodes = [step(1, live("Anna Rossi", "Rome")), step(2, Thesis("She sings.", ("choir",), "hobby of Ann"))]
+    graph = TemporalGraph(episodes)
+    for pair, refolds in (
+        (("Anna", "Anna Rossi"), False),  # the text that gives the name is the first with it
+        (("Nina", "Anna Rossi"), False),
+        (("Anna Rossi", "Anna Rossi-Berg"), True),  # the name that is shown changes
+        (("choir", "Choir of Rome"), True),
+        (("Ann", "Anna Rossi"), False),  # only an aspect of something else names her so
+        (("home", "Anna Rossi"), True),  # one of hers does
+        (("Zoe", "Zoë"), False),
+        (("Mr. Bo", "Bo"), False),
+    ):
+        numbering, changes = graph.numbering, graph.change_count
+        episodes.append(merge(pair))
+        assert graph.add(episodes[-1])
+        assert graph.change_count > changes
+        assert (graph.numbering > numbering) is refolds, pair
+        assert graph.state_hash() == state_hash(fold(episodes).rows()), pair
+    assert graph.view().facts("nina") == graph.view().facts("Anna Rossi-Berg")
+    assert graph.view().facts("nina") == [live("Anna Rossi-Berg", "Oslo")]
+    graph.forget(episodes.pop().id)
+    assert graph.state_hash() == state_hash(fold(episodes).rows())
+
+
+def test_aspects_are_read_with_merged_names_as_if_all_had_been_folded() -> None:
+    names = ("Anna", "ANNA", "Anna Rossi", "Rossi", "Bo", "bo", "Oslo")
+    for seed in range(300):
+        chance = random.Random(seed)
+        graph, episodes = TemporalGraph(), []
+        for number in range(chance.randint(2, 8)):
+            one, two, three = (chance.choice(names) for _ in range(3))
+            fact = Fact(one, "is in", two, chance.choice((None, f"place of {three}", f"{one} of {three}")))
+            pairs = ((chance.choice(names[:2] + names[3:5]), three),) if chance.random() < 0.5 else ()
+            extraction = Extraction("x", (fact,), same_names=tuple(p for p in pairs if p[0].lower() != p[1].lower()))
+            episodes.append(Episode(f"{number}", float(chance.randint(0, 4)), extraction=extraction))
+            graph.add(episodes[-1])
+            if chance.random() < 0.15:
+                graph.forget(episodes.pop(chance.randrange(len(episodes))).id)
+            elif chance.random() < 0.1:
+                graph = TemporalGraph.from_arrays(graph.to_arrays())
+            assert graph.state_hash() == state_hash(fold(episodes).rows()), seed
+            assert graph.state_hash() == TemporalGraph(episodes).state_hash(), seed
+            for episode in episodes:
+                assert graph.extracted(episode.id) == TemporalGraph(episodes).extracted(episode.id), seed
+
+
 def test_one_text_can_state_what_is_and_what_will_be() -> None:
     graph = TemporalGraph([step(5, work("Siemens"), work("Airbus", 6))])
     assert intervals(graph, work("Siemens")) == [(5, 6, REPLACED)]

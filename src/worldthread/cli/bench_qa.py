@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from worldthread.bench.qa.retrieval_spec import RetrievalSpec
     from worldthread.bench.qa.run import QASetup
     from worldthread.models import Embedder
-    from worldthread.models.configured import ConfiguredChat
+    from worldthread.models.chat import ChatModel
 
 _WIDTH: Final = 160
 _FAILED: Final = 1
@@ -45,7 +45,9 @@ def qa(
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The chat model that answers; with [bold]none[/bold] the best statement is the answer."
+            metavar="NAME",
+            help="The chat model that answers; with [bold]none[/bold] the best statement is the answer, and "
+            "[bold]fake[/bold] answers at random, without a server.",
         ),
     ] = None,
     judge: Annotated[str, typer.Option(metavar="NAME", help="The chat model that judges the answers.")] = "none",
@@ -166,13 +168,12 @@ def qa(
     for spec in specs:
         spec.bound()  # reports an unknown name before the work starts
     from worldthread.bench.datasets import load
-    from worldthread.models import chat_model
 
-    chat = chat_model(model)
+    chat = _chat_model(model)
     found_by = entities or (("model" if chat else "rule") if sweep else "none")
     options: dict[str, Any] = {
         "model": chat,
-        "judge": chat_model(judge),
+        "judge": _chat_model(judge),
         "entities": found_by,
         "nearest": defaults["nearest"] if nearest is None else nearest,
         "k": k or defaults["k"],
@@ -199,6 +200,14 @@ def qa(
     if problems:
         typer.echo(f"{len(problems)} questions could not be asked; run the same command to ask them again", err=True)
         raise typer.Exit(_FAILED)
+
+
+def _chat_model(name: str | None) -> ChatModel | None:
+    from worldthread.models import chat_model
+    from worldthread.models.fake_player import FakePlayer
+    from worldthread.play.run_model import FAKE_MODEL
+
+    return FakePlayer() if name == FAKE_MODEL else chat_model(name)
 
 
 def json_settings(text: str) -> dict[str, Any]:
@@ -264,7 +273,7 @@ def _run(
 
     problems: dict[str, str] = {}
     shown: list[dict[str, Any]] = []
-    chat: ConfiguredChat | None = options["model"]
+    chat: ChatModel | None = options["model"]
     extractor = chat.name if chat is not None and triples == "model" else ""
     with progress_shown() as show_progress:
         memory, read, seconds = open_memory(dataset, triples, out, embedder, chat, show_progress)

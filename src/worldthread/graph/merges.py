@@ -11,9 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from worldthread.names import normalise_name
 from worldthread.types import Extraction, Fact, Statement
+
+_WORD: Final = re.compile(r"\w+")
 
 
 class MergedNames:
@@ -23,7 +26,7 @@ class MergedNames:
         pairs: a name, and the name that it is merged into, as written.
     """
 
-    __slots__ = ("_aspects", "_canonical")
+    __slots__ = ("_canonical", "_first_words", "_members", "_patterns")
 
     def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
         written: dict[str, str] = {}
@@ -36,15 +39,16 @@ class MergedNames:
                 connected.setdefault(key, {key}).update(keys)
             merged.setdefault(keys[0], set()).add(keys[1])
         self._canonical: dict[str, str] = {}
-        self._aspects: dict[str, re.Pattern[str]] = {}
+        self._members: dict[str, set[str]] = {}
+        """Canonical name -> the keys of its class."""
+        # of classes that an aspect was read with
+        self._first_words: dict[str, set[str] | None] = {}
+        self._patterns: dict[str, re.Pattern[str]] = {}
         while connected:
             members = _connected(connected)
             chosen = min((key for key in members if key not in merged), key=_rank, default=min(members, key=_rank))
-            names = "|".join(re.escape(key) for key in sorted(members, key=_rank))
-            pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
-            for key in members:
-                self._canonical[key] = written[chosen]
-                self._aspects[key] = pattern
+            self._members[written[chosen]] = members
+            self._canonical.update(dict.fromkeys(members, written[chosen]))
 
     def __bool__(self) -> bool:
         return bool(self._canonical)
@@ -64,9 +68,7 @@ class MergedNames:
         """Return a text with canonical names instead of others of their class, found as whole words in any case."""
         if not self._canonical:
             return text
-        names = "|".join(re.escape(key) for key in sorted(self._canonical, key=_rank))
-        pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
-        return pattern.sub(lambda found: self.name(found.group()), text)
+        return _pattern(self._canonical).sub(lambda found: self.name(found.group()), text)
 
     def statement(self, statement: Statement) -> Statement:
         """Return a statement with canonical names; in its aspect, names of the same classes are canonical too."""
@@ -78,11 +80,47 @@ class MergedNames:
             return statement
         aspect = statement.aspect
         for key in dict.fromkeys(classes) if aspect is not None else ():
-            aspect = normalise_name(self._canonical[key]).join(self._aspects[key].split(aspect or ""))
+            aspect = self._aspect(self._canonical[key], aspect or "")
         if isinstance(statement, Fact):
             subject, object_ = map(self.name, names)
             return replace(statement, subject=subject, object=object_, aspect=aspect)
         return replace(statement, objects=tuple(map(self.name, names)), aspect=aspect)
+
+    def _aspect(self, canonical: str, aspect: str) -> str:
+        """Return an aspect with a canonical name instead of the others of its class."""
+        if canonical not in self._first_words:
+            members = self._members[canonical]
+            # a name that begins with a letter or digit can only be where its first word is; other letters than those of
+            # ASCII may have several lower cases
+            is_plain = all(key.isascii() and _WORD.match(key) for key in members)
+            first_words = {_WORD.match(key)[0] for key in members} if is_plain else None  # type: ignore[index]
+            self._first_words[canonical] = first_words
+        first_words = self._first_words[canonical]
+        if first_words is not None and aspect.isascii() and first_words.isdisjoint(_WORD.findall(aspect.lower())):
+            return aspect
+        if canonical not in self._patterns:
+            self._patterns[canonical] = _pattern(self._members[canonical])
+        return normalise_name(canonical).join(self._patterns[canonical].split(aspect))
+
+    def members(self, key: str) -> set[str]:
+        """Return the keys that are in one class with a key, this one included."""
+        return self._members[self._canonical[key]] if key in self._canonical else {key}
+
+    def differences(self, other: MergedNames) -> tuple[set[str], set[str]]:
+        """Compare with other merged names.
+
+        Returns:
+            The keys that are read as another name; and all keys of the classes that have others in them.
+        """
+        read_otherwise: set[str] = set()
+        regrouped: set[str] = set()
+        for key in self._canonical.keys() | other._canonical.keys():
+            one, two = self._canonical.get(key, key), other._canonical.get(key, key)
+            if one != two and not normalise_name(one) == normalise_name(two) == key:
+                read_otherwise.add(key)
+            if key not in regrouped and self.members(key) != other.members(key):
+                regrouped |= self.members(key) | other.members(key)
+        return read_otherwise, regrouped
 
     def extraction(self, extraction: Extraction) -> Extraction:
         """Return an extraction with canonical names; the same object when it has none of the merged names."""
@@ -97,6 +135,11 @@ class MergedNames:
 
 def _is(one: object, other: object) -> bool:
     return one is other
+
+
+def _pattern(keys: Iterable[str]) -> re.Pattern[str]:
+    names = "|".join(re.escape(key) for key in sorted(keys, key=_rank))
+    return re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
 
 
 def _rank(key: str) -> tuple[int, str]:

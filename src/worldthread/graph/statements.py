@@ -8,7 +8,7 @@ aspect and the times that the text states; several forms can belong to one state
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -40,6 +40,7 @@ class StatementTable:
         "_made",
         "_number_by_form",
         "_number_by_key",
+        "_with_aspects",
         "forms",
         "incident",
         "keys",
@@ -58,6 +59,8 @@ class StatementTable:
         self.timed_forms: set[int] = set()
         """The forms that state when they begin or end."""
         self._id_heads = array("Q")  # the first 64 bits of the ids, of as many statements as were ever asked about
+        # how many forms were looked at, and statement -> its forms that have an aspect
+        self._with_aspects: tuple[int, dict[int, list[int]]] = 0, {}
         self._made: dict[int, Statement] = {}  # form -> the object that was made of it
         self.incident = RowTable(1)
         """Number of a normalised name -> (statement,) for each statement with it as vertex or relation."""
@@ -130,6 +133,18 @@ class StatementTable:
             for name in sorted(names):
                 self.incident.append(name, (number,))
         return number
+
+    def forms_with_aspects(self, statements: Iterable[int]) -> Iterator[int]:
+        """Yield the forms of some statements that have an aspect. The first call takes time linear in all forms."""
+        count, found = self._with_aspects
+        if count < len(self.forms):
+            rows = self.forms if not count else map(self.forms.__getitem__, range(count, len(self.forms)))
+            for form, row in enumerate(rows, count):
+                if row[4] != ABSENT:
+                    found.setdefault(row[0], []).append(form)
+            self._with_aspects = len(self.forms), found
+        for statement in statements:
+            yield from found.get(statement, ())
 
     def with_id(self, statement_id: str) -> list[int]:
         """Return the numbers of the statements with an id: one, or none. The first call takes time for each statement.

@@ -104,9 +104,9 @@ class TemporalGraph:
         """
         if self._has(episode):
             return False
-        self._add(episode)
         if episode.extraction.same_names:
-            self._read_names()
+            self._read_names(episode.extraction.same_names)
+        self._add(episode)
         return True
 
     def _add(self, episode: Episode) -> None:
@@ -137,7 +137,8 @@ class TemporalGraph:
             InputError: one of them is in the graph, or comes twice, with different extractions. None was added.
         """
         new = {episode.id: episode for episode in self._new_among(episodes)}
-        self._read_names(pair for episode in new.values() for pair in episode.extraction.same_names)
+        if pairs := [pair for episode in new.values() for pair in episode.extraction.same_names]:
+            self._read_names(pairs)
         for episode in sorted(new.values(), key=lambda e: (e.at, e.id)):
             self._add(episode)
             if self._state.late > max(_LEAST_SETTLED, len(self._statements.keys) // 3) and self.is_compact:
@@ -161,18 +162,24 @@ class TemporalGraph:
             self._read_names()
 
     def _read_names(self, more: Iterable[tuple[str, str]] = ()) -> None:
-        """Fold everything again if the set of merged names has changed. Takes time linear in the graph.
+        """Fold everything again if other merged names change what an episode says. Takes time linear in the graph.
+
+        A name that no statement has yet, such as another one that a text gives to somebody known, changes nothing.
 
         Args:
             more: names that episodes merge which will be added next.
         """
         pairs = [pair for pairs in self._state.same_names.values() for pair in pairs]
         names = MergedNames([*self._outside, *pairs, *more])
-        if names != self._state.merged:
+        if names == self._state.merged:
+            return
+        if is_read_otherwise(self._state, names):
             self._state.become(refolded(self._state, names))
             self._use(self._state)
-            self.change_count += 1
             self.numbering += 1
+        else:
+            self._state.merged = names
+        self.change_count += 1
 
     def _new_among(self, episodes: Iterable[Episode]) -> Iterator[Episode]:
         digests: dict[str, str] = {}
@@ -768,6 +775,28 @@ def refolded(state: GraphState, names: MergedNames) -> GraphState:
         fold.add(episodes.record(number), state.extraction(number), episodes.digests[number])
     result.episodes.latest = episodes.latest
     return result
+
+
+def is_read_otherwise(state: GraphState, names: MergedNames) -> bool:
+    """Return whether a statement of a graph may be another one once other names are merged.
+
+    Args:
+        state: the graph.
+        names: the names that are merged then.
+
+    Returns:
+        ``False`` only when every extraction is read as it is now.
+    """
+    read_otherwise, regrouped = names.differences(state.merged)
+    statements = state.statements
+    if any(statements.incident_to(key) for key in read_otherwise):
+        return True
+    touched = {number for key in regrouped for number in statements.incident_to(key)}
+    for form in statements.forms_with_aspects(touched):
+        written = statements.written(form)
+        if names.statement(written).aspect != state.merged.statement(written).aspect:
+            return True
+    return False
 
 
 def _conflict(episode: Episode) -> InputError:

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from worldthread.answer import PROMPT_VERSIONS
 from worldthread.bench.datasets import Dataset, Passage, Question
@@ -24,6 +25,7 @@ from worldthread.bench.qa.results import QuestionResults
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.bench.qa.run import QASetup, measure
 from worldthread.bench.qa.summary import summary
+from worldthread.cli.main import app
 from worldthread.errors import BudgetError, FormatError, InputError, ModelCallError, StoreLockedError
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
@@ -374,6 +376,31 @@ def test_the_command_runs_resumes_and_prints_json(tmp_path: Path, shared: Path) 
     assert (tmp_path / "out" / "results.jsonl").read_bytes().count(b"\n") == 9
     bad = subprocess.run([*command, "--sweep", "other"], capture_output=True, text=True, env=environment, check=False)
     assert (bad.returncode, "--sweep must be one of personalai" in bad.stderr) == (2, True)
+
+
+def test_a_model_that_answers_at_random_tries_all_configurations(tmp_path: Path) -> None:
+    context = [["Arn", ["The Arn is a river. ", "It rises in Norland."]], ["Norland", ["Norland is a country."]]]
+    question = {"_id": "q1", "question": "Where does the Arn rise?", "answer": "Norland", "context": context}
+    question |= {"type": "bridge", "level": "easy", "supporting_facts": [["Arn", 1], ["Norland", 0]]}
+    (tmp_path / "hotpot_dev_distractor_v1.json").write_text(json.dumps([question]), "utf-8")
+    command = [
+        "bench",
+        "qa",
+        "--dataset",
+        "hotpotqa",
+        "--data",
+        str(tmp_path),
+        "--out",
+        str(tmp_path / "out"),
+        "--json",
+    ]
+    command += ["--sweep", "personalai", "--triples", "model", "--model", "fake", "--embedder", "fake", "--no-cache"]
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    figures = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(figures) == 22
+    assert {(f["questions"], f["model"]) for f in figures} == {(1, "fake-player")}
+    assert all(f["tokens"] for f in figures)
 
 
 def test_results_with_prompts_of_ones_own_are_others(tmp_path: Path) -> None:
