@@ -98,16 +98,21 @@ def read(path: Path, *, readonly: bool, recalls: bool) -> Truth:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file to damage: the folder with whole files, which of them, and what must be found then."""
+    """A kind of file to damage: the folder with whole files, which of them, and what must be found then.
+
+    An empty file with nothing beside it was never a memory, for all that anybody can know: it becomes a new one, so
+    ``least`` bytes stay.
+    """
 
     whole: Path
     files: list[Path]
     check: Callable[[Path, random.Random], str]
     others: list[bytes]
+    least: int = 0
 
 
-def damaged(content: bytes, chance: random.Random, others: list[bytes]) -> bytes:
-    """Return content with one of the damages that disks, crashes and people do."""
+def damaged(content: bytes, chance: random.Random, others: list[bytes], least: int = 0) -> bytes:
+    """Return content with one of the damages that disks, crashes and people do; ``least`` bytes stay."""
     data = bytearray(content)
     size = len(data)
     block = chance.choice(BLOCKS)
@@ -133,7 +138,7 @@ def damaged(content: bytes, chance: random.Random, others: list[bytes]) -> bytes
             if len(first) == len(second) and abs(start - other) >= block:
                 data[start : start + block], data[other : other + block] = second, first
         case 7:
-            del data[max(1, start) :]  # an empty file is not a damaged memory: it becomes a new one
+            del data[max(least, 0 if chance.random() < 0.2 else start) :]
         case 8:
             source = chance.choice(others)
             place = start if chance.random() < 0.5 else chance.randrange(max(1, len(source)))
@@ -279,7 +284,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Kind]:
         "index manifests": Kind(whole, [i / "manifest.json" for i in indexes], check_always(truth, 1), foreign),
         "databases": Kind(whole, [whole / "memory"], check_memory(truth, 0.05), [(other / "memory").read_bytes()]),
         "databases without a snapshot": Kind(
-            bare, [bare / "memory"], check_memory(truth, 0.05), [(other / "memory").read_bytes()]
+            bare, [bare / "memory"], check_memory(truth, 0.05), [(other / "memory").read_bytes()], least=1
         ),
         "logs": Kind(logged, [logged / "memory-wal"], check_log(states), [(other / "memory").read_bytes()]),
         "databases under a log": Kind(
@@ -310,7 +315,7 @@ def outcome(kind: Kind, name: str, number: int, folder: Path) -> str:
 
     def copied(source: str, target: str) -> None:
         if source == str(victim):
-            Path(target).write_bytes(damaged(victim.read_bytes(), chance, kind.others))
+            Path(target).write_bytes(damaged(victim.read_bytes(), chance, kind.others, kind.least))
         elif "snapshot" in source:
             os.link(source, target)  # never written again
         else:
