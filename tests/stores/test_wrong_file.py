@@ -309,7 +309,7 @@ def test_a_memory_that_was_cut_to_nothing_is_not_taken_for_a_new_one(path: Path,
     before = path.read_bytes()
     path.write_bytes(b"")
     for _ in range(2):
-        with pytest.raises(DamagedFileError, match="memory-lock.* says that it was opened as a memory"):
+        with pytest.raises(DamagedFileError, match=r"memory-lock.* says that it was opened as a memory"):
             SQLiteStore.open(path, readonly=readonly)
         assert path.read_bytes() == b"", "it was left as it is"
     path.write_bytes(before)

@@ -1,8 +1,8 @@
 """One open SQLite file: checks before opening, the writer lock, transactions, and error messages.
 
 Files beside the memory: ``-wal`` and ``-shm`` (SQLite's write-ahead log), ``-lock`` (empty; held by the writer),
-``-snapshot/`` (:mod:`worldthread.stores.snapshots`). A new memory is made under the name ``-new`` and appears whole, so a
-file of 0 bytes with one of these beside it was a memory, and is not made a new one.
+``-snapshot/`` (:mod:`worldthread.stores.snapshots`). A new memory is made under the name ``-new`` and appears whole. So
+a file of 0 bytes with one of the others beside it was a memory, and is not made a new one.
 
 A log that a killed process left must not be replayed over another file, such as a backup that was copied back. So the
 file has a *mark*: random bits of ``user_version``, in its first page. The mark changes whenever the log is moved into
@@ -20,6 +20,7 @@ import stat
 import struct
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -42,6 +43,7 @@ from worldthread.errors import (
 )
 from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 from worldthread.stores.base import Durability
+from worldthread.stores.log_damage import is_damaged_inside
 
 APPLICATION_ID: Final = 0x77746872
 """At byte 68 of every memory: "wthr"."""
@@ -293,6 +295,8 @@ class Database:
                     if not is_being_written and _sidecars(path):
                         raise _emptied(path)
                     raise _UnfinishedError("the file is empty: open it once for writing to make it a memory", path=path)
+                if not is_being_written:
+                    _warn_of_damaged_log(path)
                 self._connect_for_reading(path)
                 return
             except _UnfinishedError:
@@ -346,6 +350,7 @@ class Database:
                 raise _emptied(path)
             self._register(path)
             check_log(path)
+            _warn_of_damaged_log(path)
             if path.stat().st_size and self._is_at_rest(path):
                 self._probe(path)
             self._connect(_uri(path, "mode=rw"))
@@ -1080,6 +1085,18 @@ def check_log(path: Path) -> None:
                 " that wrote to it was killed. Nothing was changed. Either put back the file that the log belongs to;"
                 " or, to keep a backup and drop the log, put it in place with `worldthread restore`",
                 path=path,
+            )
+
+
+def _warn_of_damaged_log(path: Path) -> None:
+    """Warn if the log beside a file, which nobody writes just now, was damaged before its end: SQLite says nothing."""
+    log = path.with_name(f"{path.name}-wal")
+    with suppress(FileNotFoundError):
+        if log.stat().st_size and is_damaged_inside(log):
+            warnings.warn(
+                f"the log {log.name} is damaged, and cannot be read to its end: the last changes of {path} may be"
+                " lost. To save what another program can still read in it, copy both files before anything is written",
+                stacklevel=2,
             )
 
 
