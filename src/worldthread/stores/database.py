@@ -347,6 +347,7 @@ class Database:
                 check_log(path)
                 self._create(path)
             elif was_opened and not path.stat().st_size:
+                check_log(path)  # a log may hold the last changes, and says more
                 raise _emptied(path)
             self._register(path)
             check_log(path)
