@@ -331,7 +331,7 @@ def test_a_new_memory_appears_whole(path: Path, monkeypatch: pytest.MonkeyPatch)
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(database.os, "fsync", fail)
+        patch.setattr(os, "fsync", fail)
         with pytest.raises(StoreError, match="No space left"):
             SQLiteStore.open(path)
     assert [file.name for file in path.parent.iterdir()] == ["memory-lock"]
