@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from functools import cached_property
+from copy import copy
 from typing import TYPE_CHECKING, Final
 
 from worldthread.arguments import require_query
@@ -35,30 +35,27 @@ class MemoryVectors:
 
     Raises:
         InputError: there is no such store, or a memory in RAM names one that would outlive it.
+        FormatError: the configuration file cannot be read.
     """
 
     def __init__(self, store: Store, address: str | None, path: str | os.PathLike[str] | None) -> None:
         self._store = store
-        self._given = address
         self._server = path if isinstance(path, str) and path.startswith(_POSTGRESQL) else None
         self._opened: tuple[VectorStore, VectorStore] | None = None
         if address is not None:
-            self._usable(require_query(address, "the address of a store of vectors"))
+            require_query(address, "the address of a store of vectors")
+        self.address = self._address(address)
+        """The address of the store; ``None`` for search in RAM. It may hold a password."""
 
     def copy(self, store: Store) -> MemoryVectors:
         """Return the same for another namespace of the same file or server."""
-        return MemoryVectors(store, self._given, self._server)
+        other = copy(self)
+        other._store, other._opened = store, None
+        return other
 
-    @cached_property
-    def address(self) -> str | None:
-        """The address of the store; ``None`` for search in RAM. It may hold a password.
-
-        Raises:
-            FormatError: the configuration file cannot be read.
-            InputError: there is no such store.
-        """
-        if self._given is not None:
-            return self._usable(self._given)
+    def _address(self, given: str | None) -> str | None:
+        if given is not None:
+            return self._usable(given)
         if self._is_in_ram:
             return None
         from worldthread.models.config import load_vectors_address

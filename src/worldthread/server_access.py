@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import logging
+import os
 import re
 import secrets
 import socket
@@ -12,7 +13,6 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -83,6 +83,69 @@ def load_clients(path: Path, *, may_be_empty: bool = False) -> tuple[Client, ...
     return clients
 
 
+class KnownClients:
+    """Finds clients by their tokens. Thread-safe.
+
+    Args:
+        clients: the clients, or the file that lists them, which is read again when it has changed: a token that was
+            revoked opens nothing from then on.
+
+    Raises:
+        InputError: the file cannot be used; see :func:`load_clients`.
+    """
+
+    def __init__(self, clients: Sequence[Client] | Path) -> None:
+        self._path = clients if isinstance(clients, Path) else None
+        self._loaded: tuple[object, dict[bytes, Client]] = (None, {})
+        if not isinstance(clients, Path):
+            self._loaded = None, self._by_digest(clients)
+        self._current()
+
+    @property
+    def clients(self) -> tuple[Client, ...]:
+        """All clients.
+
+        Raises:
+            InputError: the file can no longer be used.
+        """
+        return tuple(self._current().values())
+
+    def client_of(self, token: str) -> Client | None:
+        """Return the client with this token; what the search takes tells nothing about other tokens.
+
+        Args:
+            token: what was sent.
+
+        Returns:
+            The client; ``None`` if nobody has this token.
+
+        Raises:
+            InputError: the file can no longer be used. Nobody is let in then.
+        """
+        return self._current().get(token_digest(token))
+
+    def _current(self) -> dict[bytes, Client]:
+        if self._path is None:
+            return self._loaded[1]
+        try:
+            status = os.stat(self._path)
+        except OSError as error:
+            raise InputError(f"{self._path} cannot be read: {error.strerror or error}") from error
+        state = status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode
+        before, found = self._loaded
+        if before != state:
+            found = self._by_digest(load_clients(self._path, may_be_empty=True))
+            self._loaded = state, found  # at once, so that other threads see both or neither
+        return found
+
+    def _by_digest(self, clients: Sequence[Client]) -> dict[bytes, Client]:
+        self._require_usable(clients)
+        return {client.digest: client for client in clients}
+
+    def _require_usable(self, clients: Sequence[Client]) -> None:
+        """Raise InputError for clients that a server cannot have."""
+
+
 def _client(path: Path, name: str, table: object) -> Client:
     if not isinstance(table, dict) or table.keys() - {"token", "token_hash", "namespace", "namespaces", "writes"}:
         raise InputError(
@@ -134,7 +197,7 @@ class Access:
         names: further host names under which clients reach the server, such as that of a proxy.
         token: the token that clients must send; ``None`` if they need none.
         is_generated: whether the token was generated here, so that the user does not know it yet.
-        clients: clients with tokens of their own, each of which is held to its own memories, instead of the one token.
+        known: clients with tokens of their own, each of which is held to its own memories, instead of the one token.
     """
 
     host: str
@@ -142,7 +205,7 @@ class Access:
     names: tuple[str, ...] = ()
     token: str | None = field(default=None, repr=False)
     is_generated: bool = False
-    clients: tuple[Client, ...] = ()
+    known: KnownClients | None = None
 
     @classmethod
     def for_mcp(
@@ -153,7 +216,7 @@ class Access:
         names: Sequence[str] = (),
         token: str | None = None,
         no_token: bool = False,
-        clients: Sequence[Client] = (),
+        clients: Sequence[Client] | Path = (),
     ) -> Self:
         """Return the access to an MCP server.
 
@@ -166,13 +229,14 @@ class Access:
             names: see :class:`Access`.
             token: the token; ``None`` to generate one.
             no_token: serve every process on this machine without a token.
-            clients: clients with tokens of their own; then there is no other token.
+            clients: clients with tokens of their own, or the file that lists them, which is read again when it has
+                changed; then there is no other token.
 
         Returns:
             The access.
 
         Raises:
-            InputError: the combination is unsafe; the message says what to change.
+            InputError: the combination is unsafe, or the file cannot be used; the message says what to change.
         """
         if no_token and token is not None:
             raise InputError(
@@ -182,7 +246,7 @@ class Access:
             if no_token or token is not None:
                 raise InputError("clients with tokens of their own leave no use for --token and --no-token")
             _require_names(host, names)
-            return cls(host, port, tuple(names), clients=tuple(clients))
+            return cls(host, port, tuple(names), known=KnownClients(clients))
         if not is_loopback(host) and token is None:
             raise InputError(
                 f"other machines can reach {host}: give a token in ${MCP_TOKEN_VARIABLE} (or with --token); "
@@ -267,15 +331,15 @@ class Access:
     @property
     def needs_token(self) -> bool:
         """Whether clients must send a token."""
-        return self.token is not None or bool(self.clients)
-
-    @cached_property
-    def _client_by_digest(self) -> dict[bytes, Client]:
-        return {client.digest: client for client in self.clients}
+        return self.token is not None or self.known is not None
 
     def client_of(self, given: str) -> Client | None:
-        """Return the client with this token; what the search takes tells nothing about other tokens."""
-        return self._client_by_digest.get(token_digest(given))
+        """Return the client with this token; what the search takes tells nothing about other tokens.
+
+        Raises:
+            InputError: the file of clients can no longer be used. Nobody is let in then.
+        """
+        return None if self.known is None else self.known.client_of(given)
 
     def is_token(self, given: str) -> bool:
         """Return whether ``given`` is the token; the comparison takes constant time."""

@@ -296,3 +296,18 @@ def test_the_address_comes_from_the_environment_or_the_configuration(
     monkeypatch.setenv("WORLDTHREAD_VECTORS", "exact:")
     with Memory(tmp_path / "memory", embedder="fake") as memory:
         assert memory._vectors.address == "exact:"
+
+
+@pytest.mark.parametrize("address", ["nonsense:", "pgvector", "no scheme"])
+def test_a_wrong_address_in_the_environment_is_refused_before_anything_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    with Memory(tmp_path / "memory", embedder="fake", model="none") as memory:
+        memory.remember("Anna lives in Rome.", at=1)
+    monkeypatch.setenv("WORLDTHREAD_VECTORS", address)
+    for readonly in (False, True):
+        with pytest.raises(InputError, match=r"store of vectors|pgvector stands for"):
+            Memory(tmp_path / "memory", embedder="fake", model="none", readonly=readonly)
+    monkeypatch.delenv("WORLDTHREAD_VECTORS")
+    with Memory(tmp_path / "memory", embedder="fake", model="none") as memory:
+        assert len(list(memory.episodes())) == 1

@@ -140,6 +140,44 @@ def test_forgetting_equals_never_having_known(episodes: list[Episode], chance: r
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("stays", [0.0, 0.5, 0.9])
+def test_what_comes_late_into_a_long_history_gives_the_fold(stays: float) -> None:
+    # few things that move, are seen again where they are, and are ended by name: long versions and many of them
+    for seed in range(THOROUGH * 8):
+        chance = random.Random(seed)
+        things = [f"thing {number}" for number in range(chance.randint(1, 2))]
+        places: dict[str, str] = {}
+        episodes = []
+        for number in range(chance.randint(30, 90)):
+            thing = chance.choice(things)
+            if chance.random() > stays:
+                places[thing] = chance.choice(("hall", "attic", "yard"))
+            where = Fact(
+                thing,
+                "is in",
+                places.setdefault(thing, "hall"),
+                chance.choice((f"place of {thing}",) * 5 + (None, "x")),
+            )
+            ended = Fact(thing, "is in", chance.choice(("hall", "attic", "yard")))
+            endings = (Ending(ended, chance.choice(("gone", "taken"))),) if chance.random() < 0.2 else ()
+            said = Extraction("test/1", (where,) * (chance.random() < 0.8), endings)
+            episodes.append(Episode(f"text {number}", float(number // 2), extraction=said))
+        known = [episode for episode in episodes if chance.random() < 0.6]
+        rest = [episode for episode in episodes if episode not in known]
+        graph = TemporalGraph(known)
+        for number in range(40):
+            if rest and chance.random() < 0.5:
+                known.append(rest.pop(chance.randrange(len(rest))))
+                graph.add(known[-1])
+            elif known:
+                rest.append(known.pop(chance.randrange(len(known))))
+                graph.forget(rest[-1].id)
+            if number % 13 == 0:
+                graph = TemporalGraph.from_arrays(graph.to_arrays())
+            assert graph.state_hash() == reference_hash(known), f"history {seed}, change {number}"
+
+
+@pytest.mark.thorough
 @settings(max_examples=THOROUGH * 100)
 @given(histories(), st.integers(-1, 5), st.integers(-1, 5))
 def test_as_of_equals_folding_the_prefix(episodes: list[Episode], world_time: int, recorded_time: int) -> None:

@@ -170,5 +170,25 @@ def test_a_client_may_be_named_by_a_hash_and_only_read(start: Callable[..., Any]
         with pytest.raises(InputError):
             load_clients(path)
     path.write_text(f'[a]\ntoken_hash = "{hashed}"\nnamespaces = ["a", "b"]')
-    [client] = Access.for_mcp("127.0.0.1", 1, clients=load_clients(path)).clients
+    [client] = load_clients(path)
     assert client.namespaces == ("a", "b")
+
+
+def test_a_revoked_token_opens_nothing_at_once(start: Callable[..., Any], tmp_path: Path) -> None:
+    path = clients_file(tmp_path)
+    server = start(tmp_path / "m", "--clients", str(path), token=None)
+    new = "a-token-of-somebody-who-came-later"
+    call(server.port, TOKENS["anna"], "remember", text="Anna lives in Rome.")
+    with pytest.raises(AssertionError, match="401"):
+        call(server.port, new, "stats")
+    path.write_text(f'[anna]\ntoken = "{new}"\n')
+    with pytest.raises(AssertionError, match="401"):
+        call(server.port, TOKENS["anna"], "recall", question="Where is Anna?")
+    assert "Rome" in json.dumps(call(server.port, new, "recall", question="Where is Anna?"))
+    for damage in (lambda: path.write_text("[anna"), lambda: path.chmod(0o644), path.unlink):
+        damage()
+        with pytest.raises(AssertionError, match="503"):
+            call(server.port, new, "recall", question="Where is Anna?")
+    path.write_text(f'[anna]\ntoken = "{new}"\n')
+    path.chmod(0o600)
+    assert "Rome" in json.dumps(call(server.port, new, "recall", question="Where is Anna?"))

@@ -301,3 +301,41 @@ def test_kills_give_no_false_alarm_and_every_backup_is_told(path: Path, tmp_path
             acknowledged = found
     print(f"{kills} kills, {told} of {tried} backups told")
     assert told == tried
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+def test_a_memory_that_was_cut_to_nothing_is_not_taken_for_a_new_one(path: Path, readonly: bool) -> None:
+    fill(path, 0, 3)
+    before = path.read_bytes()
+    path.write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(DamagedFileError, match=r"memory-lock.* says that it was opened as a memory"):
+            SQLiteStore.open(path, readonly=readonly)
+        assert path.read_bytes() == b"", "it was left as it is"
+    path.write_bytes(before)
+    with SQLiteStore.open(path, readonly=readonly) as store:
+        assert len(store.graph) == 3
+
+
+def test_an_empty_file_with_nothing_beside_it_becomes_a_memory(path: Path) -> None:
+    path.touch(0o640)
+    inode = path.stat().st_ino
+    fill(path, 0, 3)
+    assert (path.stat().st_ino, path.stat().st_mode & 0o777) == (inode, 0o640)
+    with SQLiteStore.open(path, readonly=True) as store:
+        assert len(store.graph) == 3
+
+
+def test_a_new_memory_appears_whole(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(StoreError, match="No space left"):
+            SQLiteStore.open(path)
+    assert [file.name for file in path.parent.iterdir()] == ["memory-lock"]
+    Path(f"{path}-new").write_bytes(b"of a process that was killed")
+    fill(path, 0, 3)
+    assert not Path(f"{path}-new").exists()
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -171,7 +171,7 @@ def mcp(
         names=allow_host or (),
         token=token,
         no_token=no_token,
-        clients=known,
+        clients=clients if clients is not None else (),
     )
     with listening_socket(access.host, access.port) as listening:
         served = opened()

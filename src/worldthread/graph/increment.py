@@ -1,17 +1,17 @@
 """Adding and removing single episodes without folding all of them again.
 
-An episode that is later than all others (the usual case) is applied by looking at what it touches. An episode that
-arrives late, or is forgotten, recomputes the touched statements from their events, and so does one that has to do with
-times which a text states. The result is that of :func:`worldthread.graph.fold.fold`, which tests check over random
-histories.
+An episode that is later than all others (the usual case) is applied by looking at what it touches. Where one arrives
+late, or is forgotten, the events of the touched statements are folded again from its place on, until they hold as they
+did. Where a text states times, all events of these statements are folded again. The result is that of
+:func:`worldthread.graph.fold.fold`, which tests check over random histories.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+import sys
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import zip_longest
-from typing import TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from worldthread.graph.columns import Row
 from worldthread.graph.episodes import EpisodeRecord
@@ -19,6 +19,8 @@ from worldthread.graph.fold import PUT_OFF, SAID_TO_END, Replacement, moment_of,
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT, NEVER, integer_to_time, time_to_integer
 from worldthread.types import FOREVER, Extraction
+
+_NOTHING: Final[Mapping[int, Sequence[Row]]] = {}
 
 
 class IncrementalFold:
@@ -28,7 +30,7 @@ class IncrementalFold:
         state: the tables to change; nothing else changes them.
     """
 
-    __slots__ = ("_held_aspects", "_holders", "_last", "_state", "_stating", "_timed", "_timed_aspects")
+    __slots__ = ("_ending", "_held_aspects", "_holders", "_last", "_state", "_stating", "_timed", "_timed_aspects")
 
     def __init__(self, state: GraphState) -> None:
         self._state = state
@@ -43,6 +45,7 @@ class IncrementalFold:
         self._holders: dict[int, set[int]] = {}  # aspect -> statements that hold now with it
         self._held_aspects: dict[int, set[int]] = {}  # statement -> aspects of its open version
         self._stating: dict[int, list[_Stating]] = {}  # aspect -> the episodes that state it, in fold order
+        self._ending: dict[int, list[_End]] = {}  # statement -> the episodes that end it, in fold order
 
     def add(self, record: EpisodeRecord, extraction: Extraction, digest: str) -> None:
         """Add an episode that the graph does not have; ``digest`` is that of its extraction as recorded."""
@@ -54,7 +57,7 @@ class IncrementalFold:
         if is_last and not self._is_timed(number):
             self._apply(number)
         else:
-            self._recompute(self._touched_by(number) | self._disturbed_by(number))
+            self._recompute(number, self._touched_by(number) | self._disturbed_by(number))
 
     def remove(self, number: int) -> None:
         """Remove an episode, as if it had never been added."""
@@ -62,14 +65,17 @@ class IncrementalFold:
         episodes = state.episodes
         touched = self._touched_by(number)
         disturbed = self._disturbed_by(number)
-        aspects = state.aspects_stated(number)
+        place = episodes.order(number)
+        gone: dict[int, list[Row]] = {}
         for statement in touched:
+            gone[statement] = [row for row in state.assertions.get(statement) if row[0] == number]
             for table in (state.assertions, state.endings):
                 table.replace(statement, [row for row in table.get(statement) if row[0] != number])
-        for aspect in aspects:
+            _take_out(self._ending.get(statement, []), place)
+        for aspect in state.aspects_stated(number):
             rows = state.aspect_assertions.get(aspect)
             state.aspect_assertions.replace(aspect, [row for row in rows if row[0] != number])
-            self._stating.pop(aspect, None)
+            _take_out(self._stating.get(aspect, []), place)
         size = _size(state.episode_assertions.get(number), state.episode_endings.get(number))
         state.size -= size
         state.unused += size
@@ -78,9 +84,9 @@ class IncrementalFold:
         state.same_names.pop(number, None)
         state.written.pop(number, None)
         episodes.remove(number)
-        if self._last == episodes.order(number):
+        if self._last == place:
             self._set_last(episodes.last())
-        self._recompute(touched | disturbed, aspects)
+        self._recompute(number, touched | disturbed, gone)
 
     def _set_last(self, order: tuple[float, str] | None) -> None:
         self._last = order
@@ -100,7 +106,8 @@ class IncrementalFold:
             state.assertions.append(owner, (number, form))
             if aspect != ABSENT:
                 state.aspect_assertions.append(aspect, (number, owner))
-                self._note_stated(aspect, number)
+                if aspect in self._stating:
+                    _enter(self._stating[aspect], (*state.episodes.order(number), number))
             if owner in self._timed or aspect in self._timed_aspects or form in state.statements.timed_forms:
                 self._mark_timed(owner, aspect)
         for ending in extraction.endings:
@@ -108,6 +115,8 @@ class IncrementalFold:
             reason, at = state.strings.intern(ending.reason), NEVER if ending.never else time_to_integer(ending.at)
             state.episode_endings.append(number, (form, reason, at))
             state.endings.append(forms[form][0], (number, reason, at))
+            if forms[form][0] in self._ending:
+                _enter(self._ending[forms[form][0]], (*state.episodes.order(number), number, reason))
             if at != ABSENT:
                 state.timed_endings.add(forms[form][0])
                 self._mark_timed(forms[form][0])
@@ -202,23 +211,37 @@ class IncrementalFold:
             found = self._stating[aspect] = sorted((*order(number), number) for number in numbers)
         return found
 
-    def _note_stated(self, aspect: int, number: int) -> None:
-        """Enter an episode into what :meth:`_episodes_stating` returns for an aspect, if that was asked for."""
-        stating = self._stating.get(aspect)
-        if stating is not None:
-            entry = (*self._state.episodes.order(number), number)
-            place = bisect_left(stating, entry)
-            if place == len(stating) or stating[place] != entry:
-                stating.insert(place, entry)
+    def _episodes_ending(self, statement: int) -> list[_End]:
+        """Return the episodes that end a statement, in fold order. The caller must not change the list."""
+        found = self._ending.get(statement)
+        if found is None:
+            order = self._state.episodes.order
+            reasons: dict[int, int] = {}  # episode -> its first reason
+            for episode, reason, _ in self._state.endings.get(statement):
+                reasons.setdefault(episode, reason)
+            found = self._ending[statement] = sorted((*order(e), e, reason) for e, reason in reasons.items())
+        return found
 
-    def _next_stating(self, aspects: Iterable[int], after: tuple[float, str]) -> _Stating | None:
-        """Return the first episode after a place in fold order that states one of some aspects."""
-        found: list[_Stating] = []
-        for aspect in aspects:
+    def _next_end(self, statement: int, held: Iterable[int], start: tuple[float, str] | tuple[float, str, int]) -> _End:
+        """Return which episode is the first to end a statement.
+
+        Args:
+            statement: one that has nothing to do with times.
+            held: the aspects with which it holds.
+            start: from where on in fold order.
+
+        Returns:
+            An episode that names the statement, with its reason; or, with no reason, one that states one of the
+            aspects, which may assert the statement.
+        """
+        endings = self._episodes_ending(statement)
+        found = endings[place] if (place := bisect_left(endings, start)) < len(endings) else _ENDLESS
+        for aspect in held:
             stating = self._episodes_stating(aspect)
-            place = bisect_right(stating, after, key=_place_of)
-            found += stating[place : place + 1]
-        return min(found, default=None)
+            place = bisect_left(stating, start)
+            if place < len(stating) and stating[place] < found[:3]:
+                found = (*stating[place], ABSENT)
+        return found
 
     # -- the latest episode -----------------------------------------------------------------------------------------
 
@@ -278,8 +301,7 @@ class IncrementalFold:
         if held is None:
             state = self._state
             first, after, *_ = state.versions.get(statement)[-1]
-            assertions = state.assertions.get(statement)[first:after]
-            held = {state.statements.forms[form][4] for _, form in assertions} - {ABSENT}
+            held = self._aspects_of(state.assertions.get(statement)[first:after])
             self._held_aspects[statement] = held
         return held
 
@@ -294,59 +316,113 @@ class IncrementalFold:
 
     # -- any other episode ------------------------------------------------------------------------------------------
 
-    def _recompute(self, affected: set[int], dropped: Iterable[int] = ()) -> None:
-        """Fold the events of each affected statement again; ``dropped`` are aspects that one of them may have lost."""
+    def _recompute(self, changed: int, affected: set[int], gone: Mapping[int, Sequence[Row]] = _NOTHING) -> None:
+        """Bring the versions of each affected statement up to date.
+
+        Args:
+            changed: the episode that was added or removed.
+            affected: statements.
+            gone: of an episode that was removed: its assertions of each of these statements, if any.
+        """
         known = _Known(self._state)
         for statement in affected:
             self._held_aspects.pop(statement, None)
+            lost = gone.get(statement, ())
             if statement in self._timed:
                 self._refold_timed(statement, known)
             else:
-                self._refold(statement, known)
-        for aspect in {aspect for statement in affected for aspect in self._aspects_ever(statement)}.union(dropped):
-            self._holders.pop(aspect, None)
+                self._refold(statement, changed, lost, known)
+            for aspect in self._aspects_ever(statement) | self._aspects_of(lost):
+                if (holders := self._holders.get(aspect)) is not None:
+                    if self._state.is_open(statement) and aspect in self._aspects_held(statement):
+                        holders.add(statement)
+                    else:
+                        holders.discard(statement)
 
     def _aspects_ever(self, statement: int) -> set[int]:
         """Return the aspects with which a statement was ever asserted."""
-        forms = self._state.statements.forms
-        return {forms[form][4] for _, form in self._state.assertions.get(statement)} - {ABSENT}
+        return self._aspects_of(self._state.assertions.get(statement))
 
-    def _refold(self, statement: int, known: _Known) -> None:
-        """Set the assertions (in fold order) and the versions of a statement from its events, which state no times."""
+    def _aspects_of(self, assertions: Iterable[Row]) -> set[int]:
+        """Return the aspects of some assertions of statements."""
+        forms = self._state.statements.forms
+        return {forms[form][4] for form in {form for _, form in assertions}} - {ABSENT}
+
+    def _refold(self, statement: int, changed: int, gone: Sequence[Row], known: _Known) -> None:
+        """Bring assertions (in fold order) and versions of a statement up to date, whose events state no times.
+
+        What precedes the changed episode stays. From there on the events are folded again, until the statement holds
+        with the aspects with which it held before the change: all that follows is as it was.
+
+        Args:
+            statement: the statement.
+            changed: the episode that was added, whose assertions stand last, or removed.
+            gone: the assertions of the episode that was removed.
+            known: what episodes say.
+        """
         state = self._state
-        forms = state.statements.forms
-        asserted: dict[int, list[Row]] = {}  # episode -> its assertions of the statement
-        for assertion in state.assertions.get(statement):
-            asserted.setdefault(assertion[0], []).append(assertion)
-        reasons: dict[int, int] = {}  # episode -> the first reason for which it ends the statement
-        for episode, reason, _ in state.endings.get(statement):
-            reasons.setdefault(episode, reason)
-        assertions: list[Row] = []
-        versions: list[Row] = []
-        held: set[int] = set()  # aspects of the open version
-        first = ABSENT  # the first assertion of the open version
         order = state.episodes.order
-        own = sorted({*asserted, *reasons}, key=order)
-        for episode, following in zip_longest(own, own[1:]):
-            if episode in asserted:
-                if first == ABSENT:
-                    first = len(assertions)
-                assertions += asserted[episode]
-                held.update(aspect for _, form in asserted[episode] if (aspect := forms[form][4]) != ABSENT)
-            elif first != ABSENT:
-                versions.append((first, len(assertions), episode, reasons[episode], ABSENT, ABSENT))
+        changed_at = order(changed)
+        assertions = state.assertions.get(statement)
+        count = len(assertions)
+        while count and assertions[count - 1][0] == changed:
+            count -= 1
+        new = assertions[count:]
+        place = bisect_left(assertions, changed_at, 0, count, key=lambda row: order(row[0]))
+        if place < count and new:
+            assertions = [*assertions[:place], *new, *assertions[place:count]]
+            state.assertions.replace(statement, assertions)
+        moved = len(new) - len(gone)  # by how much the numbers of later assertions change
+
+        before = state.versions.get(statement)
+        number = bisect_left(before, place, key=_first_of)  # of the version that held before the change, or the next
+        versions = list(before[:number])
+        first, held, end = ABSENT, set[int](), _ENDLESS  # of the open version
+        held_before: set[int] | None = None  # aspects with which version `number` held
+        if versions and ((ended_by := versions[-1][2]) == ABSENT or order(ended_by) >= changed_at):
+            number -= 1
+            first, *_ = versions.pop()
+            held = self._aspects_of(assertions[first:place])
+            held_before = held | self._aspects_of(gone)
+            end = self._next_end(statement, held, changed_at)
+        is_as_before = bool(gone) and held == held_before
+        following = place
+        while not is_as_before:
+            episode = assertions[following][0] if following < len(assertions) else ABSENT
+            if first != ABSENT and end[2] != ABSENT and (episode == ABSENT or end[:2] < order(episode)):
+                versions.append((first, following, *self._ended(end, held, known), ABSENT, ABSENT))
                 first, held = ABSENT, set()
-            # what states one of its aspects before the next episode that says something of the statement itself ends it
-            stating = None if first == ABSENT else self._next_stating(held, order(episode))
-            if stating is not None and (following is None or stating[:2] < order(following)):
-                ending = stating[2]
-                replaced = known.replacements(state.episodes.at[ending], ending)
-                versions.append((first, len(assertions), ending, self._reason(replaced, held), ABSENT, ABSENT))
-                first, held = ABSENT, set()
-        if first != ABSENT:
+            if episode == ABSENT:
+                break
+            is_new, start = first == ABSENT, following
+            first = start if is_new else first
+            while following < len(assertions) and assertions[following][0] == episode:
+                following += 1
+            stated = self._aspects_of(assertions[start:following])
+            if episode != changed:
+                while before[number][1] < following - moved:
+                    number, held_before = number + 1, None
+                if held_before is None:
+                    begun = before[number][0]
+                    held_before = self._aspects_of(assertions[max(begun + moved, place + len(new)) : following])
+                    held_before |= self._aspects_of(gone if begun == place else ())
+                held_before |= stated
+            if is_new or not stated <= held or end[:2] <= order(episode):
+                held |= stated
+                end = self._next_end(statement, held, (*order(episode), sys.maxsize))
+            is_as_before = held == held_before
+        if is_as_before:
+            versions.append((first, before[number][1] + moved, *before[number][2:]))
+            later = before[number + 1 :]
+            versions += [(row[0] + moved, row[1] + moved, *row[2:]) for row in later] if moved else later
+        elif first != ABSENT:
             versions.append((first, len(assertions), *_NO_END))
-        state.assertions.replace(statement, assertions)
         state.versions.replace(statement, versions)
+
+    def _ended(self, end: _End, held: Iterable[int], known: _Known) -> tuple[int, int]:
+        """Return which episode ends a statement that holds with some aspects, and the number of the reason."""
+        at, _, episode, reason = end
+        return episode, reason if reason != ABSENT else self._reason(known.replacements(at, episode), held)
 
     def _refold_timed(self, statement: int, known: _Known) -> None:
         """Do the same with times: assertions that count come first, in fold order, then those taken back."""
@@ -423,12 +499,34 @@ _NO_END = (ABSENT, ABSENT, ABSENT, ABSENT)  # ended by, reason, start, end: as t
 _Stating: TypeAlias = tuple[float, str, int]
 """World time, id and number of an episode."""
 
+_End: TypeAlias = tuple[float, str, int, int]
+"""World time, id and number of an episode that ends a statement, and the reason that it gives; ``ABSENT`` for none."""
+
+_ENDLESS: Final[_End] = (FOREVER, "", ABSENT, ABSENT)
+
 _Place: TypeAlias = tuple[float, int]
 """A moment, and an episode that says something which counts from then."""
 
 
-def _place_of(stating: _Stating) -> tuple[float, str]:
-    return stating[:2]
+_Placed = TypeVar("_Placed", _Stating, _End)
+
+
+def _enter(episodes: list[_Placed], entry: _Placed) -> None:
+    """Enter an episode into a list in fold order; of one that is there already, the first entry stays."""
+    place = bisect_left(episodes, entry[:3])
+    if place == len(episodes) or episodes[place][:3] != entry[:3]:
+        episodes.insert(place, entry)
+
+
+def _take_out(episodes: list[_Placed], order: tuple[float, str]) -> None:
+    """Take the episode at a place in fold order out of a list, if it is there."""
+    place = bisect_left(episodes, order)
+    if place < len(episodes) and episodes[place][:2] == order:
+        del episodes[place]
+
+
+def _first_of(version: Row) -> int:
+    return version[0]
 
 
 class _Said:

@@ -137,8 +137,8 @@ class TemporalGraph:
             InputError: one of them is in the graph, or comes twice, with different extractions. None was added.
         """
         new = {episode.id: episode for episode in self._new_among(episodes)}
-        if pairs := [pair for episode in new.values() for pair in episode.extraction.same_names]:
-            self._read_names(pairs)
+        if same_names := [pair for episode in new.values() for pair in episode.extraction.same_names]:
+            self._read_names(same_names)
         for episode in sorted(new.values(), key=lambda e: (e.at, e.id)):
             self._add(episode)
             if self._state.late > max(_LEAST_SETTLED, len(self._statements.keys) // 3) and self.is_compact:

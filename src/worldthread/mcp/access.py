@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+from typing import Final
+
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from worldthread.errors import InputError
 from worldthread.served_memory import serving_client
 from worldthread.server_access import Access, WrongTokens, bearer_token
+
+_log: Final = logging.getLogger(__name__)
 
 
 def transport_security(access: Access, port: int) -> TransportSecuritySettings:
@@ -24,6 +30,8 @@ def transport_security(access: Access, port: int) -> TransportSecuritySettings:
 
 class RequireToken:
     """Answers 401 to every HTTP request without the token (RFC 6750), in constant time, and logs wrong tokens.
+
+    While a file of clients cannot be used, it answers 503 to every request.
 
     Args:
         app: the application behind the check.
@@ -41,7 +49,16 @@ class RequireToken:
             await self._app(scope, receive, send)
             return
         given = bearer_token(Headers(scope=scope).get("authorization", ""))
-        client = self._access.client_of(given)
+        try:
+            client = self._access.client_of(given)
+        except InputError as error:
+            _log.error("nobody is let in: %s", error)
+            unusable = "the file of clients cannot be used; the log of the server says why"
+            response = JSONResponse(
+                {"error": "temporarily_unavailable", "error_description": unusable}, 503, {"Retry-After": "5"}
+            )
+            await response(scope, receive, send)
+            return
         if client is not None:
             with serving_client(client.namespaces, writes=client.writes):
                 await self._app(scope, receive, send)

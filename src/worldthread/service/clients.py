@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,74 +13,27 @@ from filelock import FileLock
 from worldthread.arguments import require_name
 from worldthread.errors import InputError, NotFoundError
 from worldthread.paths import make_private_file, write_private_file
-from worldthread.server_access import Client, generate_secret, load_clients, token_digest
+from worldthread.server_access import Client, KnownClients, generate_secret, load_clients, token_digest
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FORBIDDEN: Final = frozenset({".", ".."})  # clients of HTTP leave them out of addresses
 _LONGEST: Final = 200
 
 
-class ClientDirectory:
-    """Finds clients by their tokens. Thread-safe.
+class ClientDirectory(KnownClients):
+    """The clients of the service, whose namespaces stand in addresses. Thread-safe.
 
     Args:
-        clients: the clients, or the file that lists them, which is read again when it has changed: a token that was
-            revoked opens nothing from then on.
+        clients: the clients, or the file that lists them; see :class:`~worldthread.server_access.KnownClients`.
 
     Raises:
         InputError: the file cannot be used; see :func:`~worldthread.server_access.load_clients`.
     """
 
-    def __init__(self, clients: Sequence[Client] | Path) -> None:
-        self._path = clients if isinstance(clients, Path) else None
-        self._loaded: tuple[object, dict[bytes, Client]] = (None, {})
-        if not isinstance(clients, Path):
-            self._loaded = None, _by_digest(clients)
-        self._current()
-
-    @property
-    def clients(self) -> tuple[Client, ...]:
-        """All clients.
-
-        Raises:
-            InputError: the file can no longer be used.
-        """
-        return tuple(self._current().values())
-
-    def client_of(self, token: str) -> Client | None:
-        """Return the client with this token; what the search takes tells nothing about other tokens.
-
-        Args:
-            token: what was sent.
-
-        Returns:
-            The client; ``None`` if nobody has this token.
-
-        Raises:
-            InputError: the file can no longer be used. Nobody is let in then.
-        """
-        return self._current().get(token_digest(token))
-
-    def _current(self) -> dict[bytes, Client]:
-        if self._path is None:
-            return self._loaded[1]
-        try:
-            status = os.stat(self._path)
-        except OSError as error:
-            raise InputError(f"{self._path} cannot be read: {error.strerror or error}") from error
-        state = status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode
-        before, found = self._loaded
-        if before != state:
-            found = _by_digest(load_clients(self._path, may_be_empty=True))
-            self._loaded = state, found  # at once, so that other threads see both or neither
-        return found
-
-
-def _by_digest(clients: Sequence[Client]) -> dict[bytes, Client]:
-    for client in clients:
-        for namespace in client.namespaces:
-            require_addressable(namespace)
-    return {client.digest: client for client in clients}
+    def _require_usable(self, clients: Sequence[Client]) -> None:
+        for client in clients:
+            for namespace in client.namespaces:
+                require_addressable(namespace)
 
 
 def require_addressable(namespace: str) -> str:

@@ -1,7 +1,8 @@
 """One open SQLite file: checks before opening, the writer lock, transactions, and error messages.
 
 Files beside the memory: ``-wal`` and ``-shm`` (SQLite's write-ahead log), ``-lock`` (empty; held by the writer),
-``-snapshot/`` (:mod:`worldthread.stores.snapshots`).
+``-snapshot/`` (:mod:`worldthread.stores.snapshots`). A new memory is made under the name ``-new`` and appears whole. So
+a file of 0 bytes with one of the others beside it was a memory, and is not made a new one.
 
 A log that a killed process left must not be replayed over another file, such as a backup that was copied back. So the
 file has a *mark*: random bits of ``user_version``, in its first page. The mark changes whenever the log is moved into
@@ -19,6 +20,7 @@ import stat
 import struct
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -41,6 +43,7 @@ from worldthread.errors import (
 )
 from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 from worldthread.stores.base import Durability
+from worldthread.stores.log_damage import is_damaged_inside
 
 APPLICATION_ID: Final = 0x77746872
 """At byte 68 of every memory: "wthr"."""
@@ -124,6 +127,7 @@ MIGRATIONS: list[str] = [
 """SQL that takes a file from version *i* to version *i* + 1, each in one transaction; statements end with ``;``."""
 
 _PRIVATE: Final = 0o600  # of a new memory: nobody else reads it
+_SIDECARS: Final = ("-lock", "-wal", "-shm", "-journal", "-snapshot")
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _BUSY_SECONDS: Final = 5.0
@@ -288,7 +292,11 @@ class Database:
             try:
                 check_log(path)
                 if path.stat().st_size == 0:
+                    if not is_being_written and _sidecars(path):
+                        raise _emptied(path)
                     raise _UnfinishedError("the file is empty: open it once for writing to make it a memory", path=path)
+                if not is_being_written:
+                    _warn_of_damaged_log(path)
                 self._connect_for_reading(path)
                 return
             except _UnfinishedError:
@@ -332,13 +340,18 @@ class Database:
             raise StoreError("the file cannot be written: pass readonly=True, or change its permissions", path=path)
         lock_file = path.with_name(path.name + "-lock")
         is_new = not lock_file.exists()
+        was_opened = bool(_sidecars(path))
         self._acquire(path, lock_file, wait)
         try:
             if not path.exists():
                 check_log(path)
-                _create(path)
+                self._create(path)
+            elif was_opened and not path.stat().st_size:
+                check_log(path)  # a log may hold the last changes, and says more
+                raise _emptied(path)
             self._register(path)
             check_log(path)
+            _warn_of_damaged_log(path)
             if path.stat().st_size and self._is_at_rest(path):
                 self._probe(path)
             self._connect(_uri(path, "mode=rw"))
@@ -353,6 +366,28 @@ class Database:
             if is_new:
                 lock_file.unlink(missing_ok=True)
             raise
+
+    def _create(self, path: Path) -> None:
+        """Make a new memory that only its owner can read, whatever the umask. It appears whole or not at all."""
+        unfinished = path.with_name(f"{path.name}-new")
+        unfinished.unlink(missing_ok=True)  # a process was killed here
+        handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE)
+        try:
+            os.fchmod(handle, _PRIVATE)
+            self._connect(_uri(unfinished, "mode=rw"))
+            self.fetch_one("PRAGMA journal_mode = MEMORY")
+            self.execute("PRAGMA synchronous = OFF")
+            self.execute("BEGIN")
+            for target in range(1, len(MIGRATIONS) + 1):
+                self._run_migration(target)
+            self.execute("COMMIT")
+            self._disconnect()
+            os.fsync(handle)
+            unfinished.rename(path)
+        finally:
+            os.close(handle)
+            self._disconnect()
+            unfinished.unlink(missing_ok=True)
 
     def _try_to_write(self) -> None:
         """Raise StoreError unless the file can be changed.
@@ -523,20 +558,24 @@ class Database:
     def _migrate(self) -> None:
         version = self._version()
         for target in range(version + 1, len(MIGRATIONS) + 1):
-            assert self._connection is not None
-            self._connection.create_function("packed_time", 1, pack_time, deterministic=True)
             if target > 1 and not self._log_is_marked:
                 self._mark_log()
             with self.transaction():
-                self._log_is_marked = True  # by the change of user_version below
-                if target == 1:
-                    self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                for statement in MIGRATIONS[target - 1].split(";"):
-                    self.execute(statement)
-                self.execute(f"PRAGMA user_version = {_fresh_mark(target) if target >= _MARKED_VERSION else target}")
+                self._log_is_marked = True  # by its change of user_version
+                self._run_migration(target)
             if target == 1:
                 self._log_is_marked = False
                 self._start_log()
+
+    def _run_migration(self, target: int) -> None:
+        """Take the tables to a version from the one before it, inside a transaction."""
+        assert self._connection is not None
+        self._connection.create_function("packed_time", 1, pack_time, deterministic=True)
+        if target == 1:
+            self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        for statement in MIGRATIONS[target - 1].split(";"):
+            self.execute(statement)
+        self.execute(f"PRAGMA user_version = {_fresh_mark(target) if target >= _MARKED_VERSION else target}")
 
     def _version(self) -> int:
         version = self._user_version() % (1 << _VERSION_BITS)
@@ -926,7 +965,7 @@ def check_file(path: Path) -> None:
 
 
 def _check_unless_open(path: Path) -> None:
-    """Raise unless a file can be opened as a memory. An absent or empty file can become one.
+    """Raise unless a file can be opened as a memory. An absent file, or an empty one, may become one.
 
     Args:
         path: the file; it is not changed.
@@ -981,13 +1020,18 @@ def _too_new(version: int, location: Path | str) -> FileVersionError:
     )
 
 
-def _create(path: Path) -> None:
-    """Create an empty file that only its owner can read, whatever the umask."""
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE)
-    try:
-        os.fchmod(handle, _PRIVATE)
-    finally:
-        os.close(handle)
+def _sidecars(path: Path) -> list[Path]:
+    """Return what lies beside a file that was opened as a memory."""
+    return [found for ending in _SIDECARS if (found := path.with_name(path.name + ending)).exists()]
+
+
+def _emptied(path: Path) -> DamagedFileError:
+    names = ", ".join(sidecar.name for sidecar in _sidecars(path))
+    return DamagedFileError(
+        f"the file is empty, but what lies beside it ({names}) says that it was opened as a memory. Put a backup in its"
+        " place with `worldthread restore`; or, to begin a new memory here, remove these files",
+        path=path,
+    )
 
 
 def pack_time(at: float) -> bytes:
@@ -1042,6 +1086,18 @@ def check_log(path: Path) -> None:
                 " that wrote to it was killed. Nothing was changed. Either put back the file that the log belongs to;"
                 " or, to keep a backup and drop the log, put it in place with `worldthread restore`",
                 path=path,
+            )
+
+
+def _warn_of_damaged_log(path: Path) -> None:
+    """Warn if the log beside a file, which nobody writes just now, was damaged before its end: SQLite says nothing."""
+    log = path.with_name(f"{path.name}-wal")
+    with suppress(FileNotFoundError):
+        if log.stat().st_size and is_damaged_inside(log):
+            warnings.warn(
+                f"the log {log.name} is damaged, and cannot be read to its end: the last changes of {path} may be"
+                " lost. To save what another program can still read in it, copy both files before anything is written",
+                stacklevel=2,
             )
 
 
