@@ -25,9 +25,9 @@ pytestmark = [pytest.mark.mcp, pytest.mark.npm]
 ADAPTER, PACKAGES = "MCP server", ("mcp",)
 
 HERE = Path(__file__).parent
-PACKAGES = HERE / "npm/node_modules"
-CONFORMANCE = PACKAGES / "@modelcontextprotocol/conformance"
-REFERENCE = PACKAGES / "@modelcontextprotocol/server-memory"
+NODE_MODULES = HERE / "npm/node_modules"
+CONFORMANCE = NODE_MODULES / "@modelcontextprotocol/conformance"
+REFERENCE = NODE_MODULES / "@modelcontextprotocol/server-memory"
 
 # What the server does not offer. All of it is optional in that revision, and gone or changed in the next.
 NOT_OFFERED = {
@@ -47,7 +47,7 @@ NOT_OFFERED = {
 
 def node() -> str:
     """A Node.js that can run both packages: one beside them, else that of the system."""
-    beside = [path for path in PACKAGES.glob("node-*/bin/node") if os.access(path, os.X_OK)]
+    beside = [path for path in NODE_MODULES.glob("node-*/bin/node") if os.access(path, os.X_OK)]
     found = str(beside[0]) if beside else shutil.which("node")
     assert found, "Node.js 22 was not found"
     return found
