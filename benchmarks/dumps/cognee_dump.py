@@ -1,81 +1,73 @@
-"""Writes a COGX archive of a dataset that cognee made of a few sentences, with a scripted model.
+"""Writes a COGX archive of what cognee made of the sentences of :mod:`said`, and lets cognee import one of ours.
 
-Run it where `cognee` is installed: ``python cognee_dump.py FOLDER``.
+    .venv-cognee/bin/python benchmarks/dumps/cognee_dump.py FOLDER
+
+The model is the scripted one of the adversarial suite. cognee then imports an archive that worldthread exported from
+the same sentences; how many statements that has, and what cognee's graph holds of it, is printed.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import re
+import json
 import sys
+import tarfile
 import tempfile
+from pathlib import Path
 from typing import Any
 
-SAID = ("Anna lives in Rome.", "Anna likes tea.", "Bob works at Acme.")
-_SENTENCE = re.compile(r"([A-Z]\w+) (lives in|likes|works at) (\w+)\.")
+from said import said, written
+
+from worldthread import Memory
+from worldthread.bench.adversarial.cognee import prepared
+from worldthread.bench.adversarial.scripted import statements_of
+from worldthread.moving import export_statements
 
 
-async def scripted(text_input: str, system_prompt: str, response_model: Any, **options: Any) -> Any:
-    """Return what a model would answer: the entities and relations of plain sentences; the text as its summary."""
-    if response_model is str:
-        return text_input
-    fields = response_model.model_fields
-    if {"nodes", "edges"} <= set(fields):
-        found = _SENTENCE.findall(text_input)
-        names = dict.fromkeys(name for subject, _, object_ in found for name in (subject, object_))
-        return response_model.model_validate(
-            {
-                "nodes": [{"id": name, "name": name, "type": "Thing", "description": name} for name in names],
-                "edges": [
-                    {"source_node_id": subject, "target_node_id": object_,
-                     "relationship_name": relation.replace(" ", "_"), "description": f"{subject} {relation} {object_}."}
-                    for subject, relation, object_ in found
-                ],
-            }
-        )  # fmt: skip
-    return response_model.model_validate(
-        {name: text_input if field.annotation is str else [] for name, field in fields.items() if field.is_required()}
-    )
-
-
-class Words:
-    """Counts words, in place of a tokenizer that cognee would download."""
-
-    model_input_limit = None
-
-    def extract_tokens(self, text: str) -> list[str]:
-        return text.split()
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
-    def decode_single_token(self, token: int) -> str:
-        return str(token)
-
-
-async def export(folder: str, destination: str) -> None:
-    """Make the dataset below a folder and export it."""
-    import cognee
-    from cognee.infrastructure.databases.vector.embeddings import LiteLLMEmbeddingEngine as embeddings
-    from cognee.infrastructure.llm.LLMGateway import LLMGateway
-
-    LLMGateway.acreate_structured_output = staticmethod(scripted)
-    embeddings.resolve_embedding_tokenizer = lambda **options: Words()
-    cognee.config.data_root_directory(f"{folder}/data")
-    cognee.config.system_root_directory(f"{folder}/system")
-    for text in SAID:
+async def export(cognee: Any, folder: Path) -> None:
+    """Make the dataset and export it."""
+    for text, _ in said():
         await cognee.add(text, dataset_name="talk")
     await cognee.cognify(datasets=["talk"])
-    print(await cognee.export(dataset="talk", format="cogx", destination=destination))
+    done = await cognee.export(dataset="talk", format="cogx", destination=str(folder / "cogx"))
+    print(done)
+    written(folder, "cogx", None, "cognee", len(await cognee.datasets.list_data((await dataset(cognee, "talk")).id)))
 
 
-def main(destination: str) -> None:
-    """Export into a folder."""
-    os.environ |= {"MOCK_EMBEDDING": "true", "LLM_API_KEY": "none", "TELEMETRY_DISABLED": "1",
-                   "COGNEE_SKIP_CONNECTION_TEST": "true", "LOG_LEVEL": "ERROR"}  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(export(folder, os.path.abspath(destination)))
+async def dataset(cognee: Any, name: str) -> Any:
+    return next(one for one in await cognee.datasets.list_datasets() if one.name == name)
+
+
+async def take(cognee: Any, folder: Path, own: Path) -> None:
+    """Let cognee import an archive of ours, and write what came of it."""
+    from cognee.infrastructure.databases.graph import get_graph_engine
+    from cognee.modules.migration.sources.cogx_archive import COGXArchiveSource
+
+    with Memory(model="none", embedder="fake") as memory:
+        for text, at in said():
+            memory.remember([(one.subject, one.relation, one.object) for one in statements_of(text)], at)
+        count = export_statements(memory, own / "ours.cogx.tar.gz", "cogx", only_current=False)
+    with tarfile.open(own / "ours.cogx.tar.gz") as archive:
+        archive.extractall(own / "ours", filter="data")
+    done = await cognee.remember(COGXArchiveSource(own / "ours"), dataset_name="ours")
+    print(done)
+    nodes, edges = await (await get_graph_engine()).get_graph_data()
+    (folder / "cogx-back.txt").write_text(json.dumps({"ours": count, "nodes": len(nodes), "edges": len(edges)}))
+    print(count, len(nodes), len(edges), edges[:3])
+
+
+def main(name: str) -> None:
+    """Export, then import."""
+    folder = Path(name).resolve()
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as own:
+
+        async def both() -> None:
+            cognee = prepared(Path(own))
+            await export(cognee, folder)
+            await take(cognee, folder, Path(own))
+
+        asyncio.run(both())
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Writes what LangMem keeps: memories of its store manager and of its tool, extracted by a scripted model.
+"""Writes what LangMem keeps of the sentences of :mod:`said`, which a scripted model extracts, and of its memory tool.
 
-Run it where `langmem` is installed: ``python langmem_dump.py FILE``.
+Run it where `langmem` is installed: ``python langmem_dump.py FOLDER``.
 """
 
 from __future__ import annotations
 
-import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -15,8 +15,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.store.memory import InMemoryStore
 from langmem import create_manage_memory_tool, create_memory_store_manager
 from pydantic import BaseModel
+from said import said, written
 
-SAID = ("Anna lives in Rome.", "Anna likes green tea.", "Anna has a dog named Rex.")
+SAID = [text for text, _ in said()]
 
 
 class Person(BaseModel):
@@ -54,7 +55,7 @@ class ScriptedModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def main(path: str) -> None:
+def main(folder: str) -> None:
     """Make the memories and write them."""
     store, model = InMemoryStore(), ScriptedModel()
     conversation = {"messages": [{"role": "user", "content": text} for text in SAID]}
@@ -67,8 +68,8 @@ def main(path: str) -> None:
     profiles.invoke(conversation, config=configuration)
     tool = create_manage_memory_tool(namespace=("notes", "{user}"), store=store)
     tool.invoke({"content": "Anna speaks Spanish.", "action": "create"}, config=configuration)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump([item.dict() for item in store.search((), limit=100_000)], file)
+    written(Path(folder), "langgraph-langmem", [item.dict() for item in store.search((), limit=100_000)], "langmem",
+            sum(map(len, store._data.values())))  # fmt: skip
 
 
 if __name__ == "__main__":

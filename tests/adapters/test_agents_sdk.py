@@ -24,6 +24,8 @@ from worldthread.adapters.agents_sdk import AgentsSession
 
 set_tracing_disabled(True)
 
+ADAPTER, PACKAGES = "`AgentsSession`", ("openai-agents",)
+
 
 @pytest.fixture
 def session(memory: Memory) -> AgentsSession:

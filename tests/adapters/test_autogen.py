@@ -17,6 +17,8 @@ from autogen_core.models import SystemMessage, UserMessage
 
 from worldthread.adapters.autogen import AutoGenMemorySlot
 
+ADAPTER, PACKAGES = "`AutoGenMemorySlot`", ("autogen-core", "autogen-agentchat", "autogen-ext", "protobuf")
+
 
 def text(content: str, **metadata: object) -> MemoryContent:
     return MemoryContent(content=content, mime_type=MemoryMimeType.TEXT, metadata=metadata or None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 from worldthread import InputError, Memory
 from worldthread.adapters.memory_files import MemoryFiles
+
+ADAPTER, PACKAGES = "`MemoryFiles`, `ClaudeMemoryTool`", ("anthropic",)
 
 
 @pytest.fixture
@@ -303,7 +306,8 @@ def comparable(text: str | None) -> str | None:
     return re.sub(r"^\S+\t(/memories(?:|.*/|(?:/[^/\n]+)*))$", r"\1", text, flags=re.M)
 
 
-def compare_sequences(tmp_path: Path, seeds: range) -> None:
+def compare_sequences(tmp_path: Path, seeds: range, record: Callable[[str, object], None]) -> None:
+    record("suite", "own: random sequences of commands beside the package's tool on a plain folder")
     lib = pytest.importorskip("anthropic.lib.tools._beta_builtin_memory_tool")
     for seed in seeds:
         chance = random.Random(seed)
@@ -326,15 +330,20 @@ def compare_sequences(tmp_path: Path, seeds: range) -> None:
             for path in there:
                 content = (tmp_path / str(seed) / path[1:]).read_bytes().decode()
                 assert files.read(path) == content, (seed, done)
+    record("passed", len(seeds))
 
 
-def test_random_commands_do_what_they_do_in_a_plain_folder(tmp_path: Path) -> None:
-    compare_sequences(tmp_path, range(200))
+def test_random_commands_do_what_they_do_in_a_plain_folder(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    compare_sequences(tmp_path, range(200), record_property)
 
 
 @pytest.mark.slow
-def test_ten_thousand_random_sequences_do_what_they_do_in_a_plain_folder(tmp_path: Path) -> None:
-    compare_sequences(tmp_path, range(10_000))
+def test_ten_thousand_random_sequences_do_what_they_do_in_a_plain_folder(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    compare_sequences(tmp_path, range(10_000), record_property)
 
 
 def test_the_tool_runner_of_anthropic_calls_it(memory: Memory) -> None:

@@ -22,6 +22,8 @@ from crewai import Agent, BaseLLM, Crew, Task
 
 from worldthread.adapters.crewai import memory_tools
 
+ADAPTER, PACKAGES = "`memory_tools` of CrewAI", ("crewai", "mcp", "openai")
+
 
 class Scripted(BaseLLM):  # type: ignore[misc]
     """Gives its answers one after another, and keeps what it was shown."""

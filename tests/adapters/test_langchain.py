@@ -30,6 +30,8 @@ from worldthread.adapters.langchain import (
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # message histories are deprecated in LangChain, and still used
 
+ADAPTER, PACKAGES = "LangChain: history, and what only a memory does", ("langchain-core", "langchain-tests")
+
 LETTERS = [
     ("Anna lives in Rome.", "2023-05-01"),
     ("Anna moved to Paris.", "2024-03-01"),
@@ -40,6 +42,11 @@ LETTERS = [
 
 @pytest.mark.asyncio
 class TestStandardOfVectorStores(VectorStoreIntegrationTests):  # type: ignore[misc]
+    ADAPTER, SUITE = (
+        "`LangChainVectorStore`, embeddings of LangChain",
+        "`langchain-tests`, `VectorStoreIntegrationTests`",
+    )
+
     @pytest.fixture
     def vectorstore(self) -> Iterator[VectorStore]:
         with Memory(model="none", embedder=LangChainEmbedder(self.get_embeddings())) as memory:
@@ -48,6 +55,11 @@ class TestStandardOfVectorStores(VectorStoreIntegrationTests):  # type: ignore[m
 
 @pytest.mark.asyncio
 class TestStandardOfVectorStoresWithTheEmbedderOfTheMemory(VectorStoreIntegrationTests):  # type: ignore[misc]
+    ADAPTER, SUITE = (
+        "`LangChainVectorStore`, embedder of the memory",
+        "`langchain-tests`, `VectorStoreIntegrationTests`",
+    )
+
     @pytest.fixture
     def vectorstore(self) -> Iterator[VectorStore]:
         with Memory(model="none", embedder="fake") as memory:
@@ -63,6 +75,8 @@ def letters() -> Memory:
 
 @pytest.mark.asyncio
 class TestStandardOfRetrievers(RetrieversIntegrationTests):  # type: ignore[misc]
+    ADAPTER, SUITE = "`LangChainRetriever`", "`langchain-tests`, `RetrieversIntegrationTests`"
+
     @property
     def retriever_constructor(self) -> type[BaseRetriever]:
         return LangChainRetriever

@@ -32,6 +32,8 @@ from langgraph.store.memory import InMemoryStore
 
 from worldthread.adapters.langgraph import LangGraphStore
 
+ADAPTER, PACKAGES = "`LangGraphStore`", ("langgraph", "langgraph-checkpoint")
+
 
 @pytest.fixture
 def store(memory: Memory) -> LangGraphStore:

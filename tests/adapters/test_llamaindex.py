@@ -17,6 +17,8 @@ from llama_index.core.storage.chat_store.sql import MessageStatus
 
 from worldthread.adapters.llamaindex import LlamaIndexMemoryBlock
 
+ADAPTER, PACKAGES = "`LlamaIndexMemoryBlock`", ("llama-index-core",)
+
 
 def user(text: str) -> ChatMessage:
     return ChatMessage(role="user", content=text)

@@ -15,6 +15,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "adapters"
 
+ADAPTER, SUITE = "all", "own: programs, late imports, errors that name the extra"
+
 PROGRAMS = {
     "langgraph_store": ("langgraph", "Nice to meet you.\nI remember: I like green tea.\n"),
     "langchain_retriever": ("langchain_core", "Anna, lives in, Paris\nAnna, lives in, Rome\nbread\n"),

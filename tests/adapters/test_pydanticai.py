@@ -17,6 +17,8 @@ from pydantic_ai.models.test import TestModel
 
 from worldthread.adapters.pydanticai import memory_toolset
 
+ADAPTER, PACKAGES = "`memory_toolset` of Pydantic AI", ("pydantic-ai-slim",)
+
 
 def play(memory: Memory, *calls: tuple[str, dict[str, Any]], **options: Any) -> list[Any]:
     """What the tools return when a model calls them one after another, but for what they send back to it."""

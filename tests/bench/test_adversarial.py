@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -61,6 +63,27 @@ def test_a_careless_system_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         "a question about the past gets what held then": "not claimed",
         "the order of arrival does not matter": "kept",
     }
+
+
+def test_what_a_system_prints_does_not_count_as_acknowledged(tmp_path: Path) -> None:
+    program = """
+import sys
+from worldthread.bench.adversarial import writer
+
+class Loud:
+    def __init__(self, folder):
+        print("tables are made", flush=True)
+
+    def write(self, user, text, at):
+        print("written", flush=True)
+        if at == 2.0:
+            sys.exit()
+
+writer.SYSTEMS = {"loud": Loud}
+writer.main("loud", sys.argv[1], "7")
+"""
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["Writer 7 wrote text 0.", "Writer 7 wrote text 1."]
 
 
 def test_the_command_prints_json_and_names_the_systems(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,12 @@ import pytest
 
 pytestmark = [pytest.mark.mcp, pytest.mark.npm]
 
+ADAPTER, PACKAGES = "MCP server", ("mcp",)
+
 HERE = Path(__file__).parent
-PACKAGES = HERE / "npm/node_modules"
-CONFORMANCE = PACKAGES / "@modelcontextprotocol/conformance"
-REFERENCE = PACKAGES / "@modelcontextprotocol/server-memory"
+NODE_MODULES = HERE / "npm/node_modules"
+CONFORMANCE = NODE_MODULES / "@modelcontextprotocol/conformance"
+REFERENCE = NODE_MODULES / "@modelcontextprotocol/server-memory"
 
 # What the server does not offer. All of it is optional in that revision, and gone or changed in the next.
 NOT_OFFERED = {
@@ -44,10 +47,14 @@ NOT_OFFERED = {
 
 def node() -> str:
     """A Node.js that can run both packages: one beside them, else that of the system."""
-    beside = [path for path in PACKAGES.glob("node-*/bin/node") if os.access(path, os.X_OK)]
+    beside = [path for path in NODE_MODULES.glob("node-*/bin/node") if os.access(path, os.X_OK)]
     found = str(beside[0]) if beside else shutil.which("node")
     assert found, "Node.js 22 was not found"
     return found
+
+
+def version_of(package: Path) -> str:
+    return str(json.loads((package / "package.json").read_text("utf-8"))["version"])
 
 
 def environment() -> dict[str, str]:
@@ -56,7 +63,7 @@ def environment() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-def test_conformance(tmp_path: Path, revision: str) -> None:
+def test_conformance(tmp_path: Path, revision: str, record_property: Callable[[str, object], None]) -> None:
     server = subprocess.Popen(
         [sys.executable, HERE / "conformance_server.py", tmp_path / "m"],
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -86,7 +93,15 @@ def test_conformance(tmp_path: Path, revision: str) -> None:
         f"\n{revision}: {len(found)} required scenarios, {len(found) - len(failed)} passed, {len(failed)} not offered; "
         f"checks: {sum(p for _, p, _ in found.values())} passed, {sum(f for _, _, f in found.values())} failed"
     )
-    assert failed == set(NOT_OFFERED[revision]), summary
+    not_offered = NOT_OFFERED[revision]
+    record_property("adapter", f"MCP server, revision {revision}")
+    record_property("suite", f"`@modelcontextprotocol/conformance` {version_of(CONFORMANCE)}: required scenarios")
+    record_property("passed", len(found) - len(failed))
+    record_property("failed", len(failed - set(not_offered)))
+    record_property("skipped", len(failed & set(not_offered)))
+    for reason in dict.fromkeys(not_offered.values()):
+        record_property("reason", f"{list(not_offered.values()).count(reason)}: {reason}")
+    assert failed == set(not_offered), summary
 
 
 def added(name: str, *contents: str) -> dict[str, Any]:
@@ -184,7 +199,7 @@ def answered(result: Any) -> tuple[Any, ...]:
     return bool(result.is_error), "" if is_refused else text, result.structured_content
 
 
-def test_the_reference_server_side_by_side(tmp_path: Path) -> None:
+def test_the_reference_server_side_by_side(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters
 
@@ -226,6 +241,11 @@ def test_the_reference_server_side_by_side(tmp_path: Path) -> None:
                 for one in (reference, own)
             ]
             assert resources[0] == resources[1]
+            record_property("adapter", "`--reference-tools`")
+            record_property(
+                "suite", f"`@modelcontextprotocol/server-memory` {version_of(REFERENCE)} side by side: calls"
+            )
+            record_property("passed", len(calls))
             print(f"\nside by side: {len(calls)} calls, {errors} of them refused, all answered alike")
 
     async def refused(client: Any, tool: str) -> tuple[Any, ...]:

@@ -18,14 +18,17 @@ _MARKS: Final = {"kept": "[green]kept[/green]", "broken": "[red]broken[/red]", "
 def adversarial(
     system: Annotated[
         str,
-        typer.Option(metavar="NAME", help="worldthread, langgraph, mem0 or graphiti; the others must be installed."),
+        typer.Option(
+            metavar="NAME",
+            help="worldthread, langgraph, mem0, graphiti or cognee; the others must be installed.",
+        ),
     ] = "worldthread",
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Attack the promises of a memory: deletion, durability, users, truth, time, order and threads.
 
-    Every check runs in a new folder, without a model; Graphiti's is scripted. What a system does not claim is marked
-    so, with what it says instead. The command fails if a promise is broken.
+    Every check runs in a new folder, without a model; those of Graphiti and cognee are scripted. What a system does
+    not claim is marked so, with what it says instead. The command fails if a promise is broken.
 
     [dim]Examples:[/dim]
 

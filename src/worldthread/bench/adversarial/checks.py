@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
@@ -196,27 +196,27 @@ def _order_does_not_matter(name: str, folder: Path) -> tuple[bool, str]:
 
 def _concurrency(name: str, folder: Path) -> tuple[bool, str]:
     texts = [[f"Thread {t} wrote note {n}." for n in range(_EACH)] for t in range(_THREADS)]
-    errors = 0
     with _opened(name, folder) as system:
 
-        def write(own: list[str]) -> int:
-            failed = 0
+        def write(own: list[str]) -> list[str]:
+            failed = []
             for number, text in enumerate(own):
                 try:
                     system.write("anna", text, float(number))
                     system.found("anna", text)
-                except Exception:
-                    failed += 1
+                except Exception as error:
+                    failed.append(type(error).__name__)
             return failed
 
         with ThreadPoolExecutor(_THREADS) as pool:
-            errors = sum(pool.map(write, texts))
+            errors = [error for failed in pool.map(write, texts) for error in failed]
     with _opened(name, folder) as system:
         present = system.texts("anna")
     wanted = sorted(text for own in texts for text in own)
     lost, twice = len(set(wanted) - set(present)), len(present) - len(set(present))
     return sorted(present) == wanted and not errors, (
-        f"{_THREADS} threads, {len(wanted)} texts: {errors} errors, {lost} lost, {twice} twice"
+        f"{_THREADS} threads, {len(wanted)} texts: {len(errors)} errors"
+        f"{' (' * bool(errors)}{', '.join(sorted(set(errors)))}{')' * bool(errors)}, {lost} lost, {twice} twice"
     )
 
 
@@ -250,7 +250,8 @@ def run(name: str, only: Sequence[str] = ()) -> Iterator[Result]:
             continue
         with TemporaryDirectory(prefix="worldthread-adversarial-") as folder:
             try:
-                kept, found = attack(name, Path(folder))
+                with redirect_stdout(sys.stderr):  # systems print too
+                    kept, found = attack(name, Path(folder))
             except Exception as error:  # of the system: a broken promise too
                 kept, found = False, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         reason = SYSTEMS[name].not_claimed.get(check)

@@ -43,24 +43,7 @@ class Cognee(System):
     }
 
     def __init__(self, folder: Path) -> None:
-        os.environ |= _SETTINGS
-        import cognee
-        from cognee.infrastructure.databases.vector.embeddings import LiteLLMEmbeddingEngine as embeddings
-        from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import EmbeddingResult
-        from cognee.infrastructure.llm.LLMGateway import LLMGateway
-
-        logging.disable(logging.CRITICAL)  # it sets its loggers up when it is imported
-        embedder = FakeEmbedder()
-
-        async def embed(engine: Any, texts: list[str]) -> Any:
-            return EmbeddingResult(vectors=[list(map(float, row)) for row in embedder.embed(texts)], tokens=0)
-
-        LLMGateway.acreate_structured_output = staticmethod(_answer)
-        embeddings.resolve_embedding_tokenizer = lambda **options: _Words()
-        embeddings.LiteLLMEmbeddingEngine.embed_text = embed
-        cognee.config.data_root_directory(str(folder / "data"))
-        cognee.config.system_root_directory(str(folder / "system"))
-        self._cognee: Any = cognee
+        self._cognee = prepared(folder)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -116,6 +99,32 @@ class Cognee(System):
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def prepared(folder: Path) -> Any:
+    """Return the module ``cognee`` with its files in a folder, the scripted model and the fake embedder.
+
+    Args:
+        folder: where its databases lie.
+    """
+    os.environ |= _SETTINGS
+    import cognee
+    from cognee.infrastructure.databases.vector.embeddings import LiteLLMEmbeddingEngine as embeddings
+    from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import EmbeddingResult
+    from cognee.infrastructure.llm.LLMGateway import LLMGateway
+
+    logging.disable(logging.CRITICAL)  # it sets its loggers up when it is imported
+    embedder = FakeEmbedder()
+
+    async def embed(engine: Any, texts: list[str]) -> Any:
+        return EmbeddingResult(vectors=[list(map(float, row)) for row in embedder.embed(texts)], tokens=0)
+
+    LLMGateway.acreate_structured_output = staticmethod(_answer)
+    embeddings.resolve_embedding_tokenizer = lambda **options: _Words()
+    embeddings.LiteLLMEmbeddingEngine.embed_text = embed
+    cognee.config.data_root_directory(str(folder / "data"))
+    cognee.config.system_root_directory(str(folder / "system"))
+    return cognee
 
 
 class _Words:
