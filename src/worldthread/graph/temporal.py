@@ -470,16 +470,22 @@ class TemporalGraph:
         number = self._state.find(statement)
         return () if number is None else self._state.versions_of(number)
 
-    def number_of(self, statement_id: str) -> int | None:
-        """Return the number of a statement by its id.
+    def number_of(self, statement: Statement | str) -> int | None:
+        """Return the number of a statement.
 
         Args:
-            statement_id: 32 hexadecimal digits.
+            statement: the statement, or its id of 32 hexadecimal digits. The first search for an id takes time for each
+                statement of the graph; prefer the statement where it is at hand.
 
         Returns:
-            The number; ``None`` when no episode asserts a statement with this id.
+            The number; ``None`` when no episode asserts it.
         """
-        return next((n for n in self._statements.with_id(statement_id) if self._state.assertions.count(n)), None)
+        if isinstance(statement, str):
+            found = self._statements.with_id(statement)
+        else:
+            number = self._statements.find(statement)
+            found = [] if number is None else [number]
+        return next((number for number in found if self._state.assertions.count(number)), None)
 
     def asserting(self, statement: int) -> list[str]:
         """Return the ids of the episodes that assert a statement.
