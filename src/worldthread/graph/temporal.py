@@ -474,17 +474,15 @@ class TemporalGraph:
         """Return the number of a statement.
 
         Args:
-            statement: the statement, or its id of 32 hexadecimal digits. The first search for an id takes time for each
-                statement of the graph; prefer the statement where it is at hand.
+            statement: the statement, in any spelling, or its id of 32 hexadecimal digits. The first search for an id
+                takes time for each statement of the graph; prefer the statement where it is at hand.
 
         Returns:
             The number; ``None`` when no episode asserts it.
         """
-        if isinstance(statement, str):
-            found = self._statements.with_id(statement)
-        else:
-            number = self._statements.find(statement)
-            found = [] if number is None else [number]
+        if not isinstance(statement, str):
+            return self._state.find(statement)
+        found = self._statements.with_id(statement)
         return next((number for number in found if self._state.assertions.count(number)), None)
 
     def asserting(self, statement: int) -> list[str]:
