@@ -641,16 +641,17 @@ class TemporalGraph:
         """
         return self._state.holds(statement, at)
 
-    def numbers_about(self, name: str) -> list[int]:
+    def numbers_about(self, name: str, limit: int | None = None) -> list[int]:
         """Return the numbers of the statements about a name.
 
         Args:
             name: subject, object, or object of a thesis, in any spelling.
+            limit: the most to return: the first in order of arrival; ``None`` for all.
 
         Returns:
             Numbers of statements of any time, in order of arrival.
         """
-        return self._state.about(name)
+        return self._state.about(name, limit)
 
     def numbered_versions(self, statement: int) -> tuple[Version, ...]:
         """Return the versions of a statement.

@@ -165,7 +165,7 @@ def _names(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return names that contain a text."""
     limit = number_parameter(request, "limit", _NAMES, _MAX_STATEMENTS)
     with _reading(opened, request) as (graph, names):
-        found = [name for name in names.matching(text_parameter(request, "q"), limit) if graph.numbers_about(name)]
+        found = [name for name in names.matching(text_parameter(request, "q"), limit) if graph.numbers_about(name, 1)]
         return {"names": [{"name": name, "weight": names.weight(name)} for name in found]}
 
 
@@ -283,13 +283,13 @@ def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
     with _reading(opened, request) as (graph, _):
         name = _known_name(graph, text_parameter(request, "name"))
         numbers = graph.numbers_about(name)
-        current = sum(map(graph.statement_holds, numbers))
-        shown = heapq.nsmallest(limit, numbers, key=lambda number: (not graph.statement_holds(number), -number))
+        holding = set(filter(graph.statement_holds, numbers))
+        shown = heapq.nsmallest(limit, numbers, key=lambda number: (number not in holding, -number))
         return {
             "name": name,
             "label": _label(graph, name, shown),
             "type": name_kind(graph, name),
-            "current": current,
+            "current": len(holding),
             "total": len(numbers),
             "statements": [_statement_with_versions(graph, number) for number in shown],
         }
@@ -433,7 +433,7 @@ def _known_name(graph: TemporalGraph, name: str) -> str:
     if not key:
         raise InputError("the name is empty")
     for candidate in (key, *sorted(number_variants(key))):
-        if graph.numbers_about(candidate):
+        if graph.numbers_about(candidate, 1):
             return candidate
     raise NotFoundError(f"nothing is known about {name!r}")
 
