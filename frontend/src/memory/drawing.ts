@@ -56,6 +56,7 @@ const AT_ONCE_TIME = 12; // and the milliseconds after which no more of them beg
 const ROUND = 10; // iterations between two looks at the clock
 const CALM = 60; // vertices which lie nearly right from the first picture on: the next one is the last
 const LATER = 300; // milliseconds until the forces go on
+const RING = 4; // pixels around what is chosen or pointed at
 const PARALLEL = 0.3; // how much the edges between two vertices bend apart
 
 // scripts may only be loaded through a policy; this one knows a single script
@@ -455,7 +456,9 @@ export class Drawing {
       // of many, a sentence says itself when one points at it
       if (isText && !isAsked && !isClear && this.lit === null) continue;
       const text = isAsked ? vertex.label : shortened(vertex.label, LABEL);
-      painter.paint({ text, x, y, size, forced: isAsked, faded: isText, font: NAME_FONT }, colours.ink, colours.surface);
+      const free = isAsked ? size + RING : size;
+      const label = { text, x, y, size: free, forced: isAsked, faded: isText, font: NAME_FONT };
+      painter.paint(label, colours.ink, colours.surface);
     }
     if (this.lit !== null && this.lit.size < 120) this.paintRelations(painter);
     for (const one of seen) if (one.id === this.hovered || this.isChosen(one.id)) this.ring(context, one);
@@ -483,7 +486,7 @@ export class Drawing {
 
   private ring(context: CanvasRenderingContext2D, { x, y, size }: { x: number; y: number; size: number }): void {
     context.beginPath();
-    context.arc(x, y, size + 3, 0, 2 * Math.PI);
+    context.arc(x, y, size + RING - 1, 0, 2 * Math.PI);
     context.lineWidth = 2;
     context.strokeStyle = this.colours.accent;
     context.stroke();
