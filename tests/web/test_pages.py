@@ -436,6 +436,7 @@ def laid_out(page: Any) -> None:
     until(lambda: page.get_attribute("body", "data-layout") == "done")
 
 
+@pytest.mark.firefox
 def test_a_graph_of_a_hundred_sentences_is_legible(open_page: Any, family: str) -> None:
     page = open_page(family)
     laid_out(page)
@@ -507,6 +508,7 @@ def homes_dated(served: Callable[..., Any], tmp_path_factory: pytest.TempPathFac
         yield url
 
 
+@pytest.mark.firefox
 def test_enter_opens_the_only_name_and_never_the_list_again(open_page: Any, family: str) -> None:
     page = open_page(family)
     page.fill("#search", "chia")
@@ -516,6 +518,7 @@ def test_enter_opens_the_only_name_and_never_the_list_again(open_page: Any, fami
     assert page.locator("#found").is_hidden()
 
 
+# not in Firefox: over WebDriver BiDi, going back within a page never returns
 def test_everything_has_an_address_and_back_leads_there(open_page: Any, homes_dated: str) -> None:
     page = open_page(homes_dated)
     page.goto(f"{homes_dated}#name=anna")  # pasted into the open tab
@@ -550,6 +553,7 @@ def test_everything_has_an_address_and_back_leads_there(open_page: Any, homes_da
     assert "Rome" in moment.text_content(".statements")
 
 
+@pytest.mark.firefox
 def test_time_has_an_axis_with_dates_and_a_range(open_page: Any, homes_dated: str) -> None:
     page = open_page(f"{homes_dated}#name=anna")
     page.wait_for_selector("#panel h2:has-text('Anna')")
@@ -594,6 +598,7 @@ def test_a_memory_is_shown_as_it_was_recorded(open_page: Any, served: Callable[.
         open_page(page.url).wait_for_selector("#shown:has-text('2 names, 1 line')")
 
 
+@pytest.mark.firefox
 def test_a_game_is_drawn_as_its_map(open_page: Any, served: Callable[..., Any], tmp_path: Path) -> None:
     with Memory(tmp_path / "g.worldthread", model="none", embedder="fake") as memory:
         rooms = [Fact(name, v.IS_A, "room") for name in ("Hall", "Attic")]
@@ -615,6 +620,7 @@ def test_a_game_is_drawn_as_its_map(open_page: Any, served: Callable[..., Any], 
         assert "view=graph" in page.url
 
 
+@pytest.mark.firefox
 def test_the_first_minutes_of_an_empty_memory(open_page: Any, empty: str, tmp_path: Path) -> None:
     page = open_page(empty)
     page.wait_for_selector("#sample")
@@ -962,6 +968,7 @@ def test_the_search_for_runs_has_an_address(open_page: Any, homes: tuple[str, Pa
     assert again.input_value(".tools input") == "random"
 
 
+@pytest.mark.firefox
 def test_on_a_phone_the_statements_come_first(open_page: Any, family: str) -> None:
     page = open_page(f"{family}#name=anna", width=390)
     page.wait_for_selector("#panel h2:has-text('Anna')")
@@ -1197,6 +1204,7 @@ def browser_page(open_page: Any, url: str) -> Any:
     return page
 
 
+@pytest.mark.firefox
 def test_long_work_says_how_far_it_is_and_can_be_cancelled(open_page: Any, empty: str, tmp_path: Path) -> None:
     many = tmp_path / "many.jsonl"
     many.write_text("".join(f'{{"content": "Zoe met Person{n}. Person{n} lives in Town{n}."}}\n' for n in range(8000)))
