@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -45,6 +45,16 @@ def _digest(*parts: str) -> str:
         state.update(len(data).to_bytes(8, "big"))
         state.update(data)
     return state.hexdigest()
+
+
+def fact_id(subject: str, relation: str, object_: str) -> str:
+    """Return the id of a fact with a key: see :attr:`Fact.key`."""
+    return _digest("fact", subject, relation, object_)
+
+
+def thesis_id(text: str, objects: Iterable[str]) -> str:
+    """Return the id of a thesis with a key: see :attr:`Thesis.key`."""
+    return _digest("thesis", text, *objects)
 
 
 def short_repr(text: str, limit: int = 60) -> str:
@@ -99,7 +109,7 @@ class Fact:
     @cached_property
     def id(self) -> str:
         """The id: 32 hexadecimal digits, computed from :attr:`key`."""
-        return _digest("fact", *self.key)
+        return fact_id(*self.key)
 
     def __eq__(self, other: Any) -> bool:
         return self.key == other.key if isinstance(other, Fact) else NotImplemented
@@ -151,8 +161,7 @@ class Thesis:
     @cached_property
     def id(self) -> str:
         """The id: 32 hexadecimal digits, computed from :attr:`key`."""
-        text, objects = self.key
-        return _digest("thesis", text, *objects)
+        return thesis_id(*self.key)
 
     def __eq__(self, other: Any) -> bool:
         return self.key == other.key if isinstance(other, Thesis) else NotImplemented

@@ -748,6 +748,28 @@ def test_arrays_of_something_else_are_refused() -> None:
         TemporalGraph.from_arrays(arrays)
 
 
+@settings(max_examples=100, deadline=None)
+@given(histories(), st.lists(STATEMENTS, max_size=6), CHANCES)
+def test_statements_are_found_by_themselves_and_by_their_ids(
+    episodes: list[Episode], asked: list[Fact | Thesis], chance: random.Random
+) -> None:
+    graph = TemporalGraph(episodes)
+    forgotten = chance.sample(episodes, len(episodes) // 3)
+    for episode in forgotten:
+        graph.forget(episode.id)
+    said = {s for episode in episodes for s in episode.extraction.statements}
+    for statement in (*said, *asked):
+        number = graph.number_of(statement)
+        if number is None:
+            assert not graph.versions(statement)
+            assert graph.number_of(statement.id) is None
+        else:
+            shown = graph.numbered_statement(number)
+            assert shown is not None
+            assert graph.number_of(shown) == graph.number_of(shown.id) == number
+            assert shown == statement or any(episode.extraction.same_names for episode in episodes)
+
+
 def test_views_answer_by_any_part_of_a_fact() -> None:
     graph = TemporalGraph(
         [step(1, place("Key 1", "Room A"), place("lamp", "room a"), Thesis("The lamp is lit.", ("lamp",)))]

@@ -436,6 +436,7 @@ def laid_out(page: Any) -> None:
     until(lambda: page.get_attribute("body", "data-layout") == "done")
 
 
+@pytest.mark.firefox
 def test_a_graph_of_a_hundred_sentences_is_legible(open_page: Any, family: str) -> None:
     page = open_page(family)
     laid_out(page)
@@ -507,6 +508,7 @@ def homes_dated(served: Callable[..., Any], tmp_path_factory: pytest.TempPathFac
         yield url
 
 
+@pytest.mark.firefox
 def test_enter_opens_the_only_name_and_never_the_list_again(open_page: Any, family: str) -> None:
     page = open_page(family)
     page.fill("#search", "chia")
@@ -516,6 +518,7 @@ def test_enter_opens_the_only_name_and_never_the_list_again(open_page: Any, fami
     assert page.locator("#found").is_hidden()
 
 
+# not in Firefox: over WebDriver BiDi, going back within a page never returns
 def test_everything_has_an_address_and_back_leads_there(open_page: Any, homes_dated: str) -> None:
     page = open_page(homes_dated)
     page.goto(f"{homes_dated}#name=anna")  # pasted into the open tab
@@ -550,6 +553,7 @@ def test_everything_has_an_address_and_back_leads_there(open_page: Any, homes_da
     assert "Rome" in moment.text_content(".statements")
 
 
+@pytest.mark.firefox
 def test_time_has_an_axis_with_dates_and_a_range(open_page: Any, homes_dated: str) -> None:
     page = open_page(f"{homes_dated}#name=anna")
     page.wait_for_selector("#panel h2:has-text('Anna')")
@@ -594,6 +598,7 @@ def test_a_memory_is_shown_as_it_was_recorded(open_page: Any, served: Callable[.
         open_page(page.url).wait_for_selector("#shown:has-text('2 names, 1 line')")
 
 
+@pytest.mark.firefox
 def test_a_game_is_drawn_as_its_map(open_page: Any, served: Callable[..., Any], tmp_path: Path) -> None:
     with Memory(tmp_path / "g.worldthread", model="none", embedder="fake") as memory:
         rooms = [Fact(name, v.IS_A, "room") for name in ("Hall", "Attic")]
@@ -615,6 +620,7 @@ def test_a_game_is_drawn_as_its_map(open_page: Any, served: Callable[..., Any], 
         assert "view=graph" in page.url
 
 
+@pytest.mark.firefox
 def test_the_first_minutes_of_an_empty_memory(open_page: Any, empty: str, tmp_path: Path) -> None:
     page = open_page(empty)
     page.wait_for_selector("#sample")
@@ -784,6 +790,7 @@ def test_axe_finds_nothing_serious(
         assert serious == [], f"{path}: {json.dumps(serious, indent=1)}"
 
 
+@pytest.mark.firefox
 def test_the_keyboard_alone_asks_opens_and_closes(open_page: Any, family: str) -> None:
     page = open_page(family)
     page.keyboard.press("/")
@@ -805,42 +812,54 @@ def test_the_keyboard_alone_asks_opens_and_closes(open_page: Any, family: str) -
     page.wait_for_selector("#panel h2:has-text('This memory')")
 
 
-# not in Firefox: over WebDriver BiDi its space bar ticks no box
-def test_the_keyboard_alone_watches_a_play_and_steps_through_its_run(open_page: Any, homes: tuple[str, Path]) -> None:
-    def tab_to(selector: str, key: str = "Tab") -> None:
-        for _ in range(80):
-            page.keyboard.press(key)
-            if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
-                return
-        raise AssertionError(f"no Tab leads to {selector}")
+def tab_to(page: Any, selector: str, key: str = "Tab") -> None:
+    """Presses a key until the element has the focus."""
+    for _ in range(80):
+        page.keyboard.press(key)
+        if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
+            return
+    raise AssertionError(f"no {key} leads to {selector}")
 
+
+@pytest.mark.firefox
+def test_the_keyboard_alone_watches_a_play_and_steps_through_its_run(open_page: Any, homes: tuple[str, Path]) -> None:
     page = open_page(f"{homes[0]}play")
-    tab_to("#game")
+    tab_to(page, "#game")
     page.keyboard.type("tiny")
     assert page.input_value("#game") == "tiny"
-    tab_to("#watch")
+    tab_to(page, "#watch")
     page.keyboard.press("Enter")
     page.wait_for_selector("#outcome", timeout=120_000)
-    tab_to("#outcome a")
+    tab_to(page, "#outcome a")
     page.keyboard.press("Enter")
     page.wait_for_selector(".run[data-step='0'] .action")
     page.keyboard.press("ArrowRight")
     page.wait_for_selector(".run[data-step='1'] .action")
     page.keyboard.press("End")
     until(lambda: int(page.get_attribute(".run", "data-step")) > 1)
-    tab_to(".held summary")
+    tab_to(page, ".held summary")
     page.keyboard.press("Enter")
     page.wait_for_selector(".held li")
-    tab_to("nav a[href='/runs']")
+    tab_to(page, "nav a[href='/runs']")
     page.keyboard.press("Enter")
     page.wait_for_selector(".list a")
-    tab_to("th button.sort")
+
+
+# on its own page: in Firefox over WebDriver BiDi, a space bar pressed after the steps above ticks no box
+@pytest.mark.firefox
+def test_the_keyboard_alone_sorts_and_compares_runs(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(f"{homes[0]}runs")
+    page.wait_for_selector(".list a")
+    tab_to(page, "th button.sort")
     page.keyboard.press("Enter")
     page.wait_for_selector("th[aria-sort]")
-    for _ in range(2):
-        tab_to("input[data-run]:not(:checked)")
+    for number in range(2):
+        tab_to(page, "input[data-run]:not(:checked)")
         page.keyboard.press(" ")
-    tab_to("#compare", "Shift+Tab")  # stands before the table
+        page.wait_for_function(
+            "wanted => document.querySelectorAll('input[data-run]:checked').length === wanted", arg=number + 1
+        )
+    tab_to(page, "#compare", "Shift+Tab")  # stands before the table
     page.keyboard.press("Enter")
     page.wait_for_selector(".compared .run >> nth=1")
 
@@ -949,6 +968,7 @@ def test_the_search_for_runs_has_an_address(open_page: Any, homes: tuple[str, Pa
     assert again.input_value(".tools input") == "random"
 
 
+@pytest.mark.firefox
 def test_on_a_phone_the_statements_come_first(open_page: Any, family: str) -> None:
     page = open_page(f"{family}#name=anna", width=390)
     page.wait_for_selector("#panel h2:has-text('Anna')")
@@ -1184,6 +1204,7 @@ def browser_page(open_page: Any, url: str) -> Any:
     return page
 
 
+@pytest.mark.firefox
 def test_long_work_says_how_far_it_is_and_can_be_cancelled(open_page: Any, empty: str, tmp_path: Path) -> None:
     many = tmp_path / "many.jsonl"
     many.write_text("".join(f'{{"content": "Zoe met Person{n}. Person{n} lives in Town{n}."}}\n' for n in range(8000)))

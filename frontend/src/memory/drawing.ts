@@ -27,8 +27,6 @@ interface EdgeAttributes {
   curvature: number;
 }
 
-type HoverPainter = Settings<NodeAttributes, EdgeAttributes>["defaultDrawNodeHover"];
-
 export interface Chosen {
   kind: "vertex" | "edge";
   id: string;
@@ -53,8 +51,12 @@ const SPREAD = 2.399963; // the golden angle: a spiral that fills a disc evenly
 const LABEL = 30; // characters of the label of a name, unless one asks for it
 const MOST_LABELS = 400; // that are tried in one picture
 const FEW = 250; // vertices of which every one may bear its label
-const AT_ONCE = 60; // iterations of the forces before the first picture of few vertices
+const AT_ONCE = 120; // iterations of the forces before the first picture of few vertices,
+const AT_ONCE_TIME = 12; // and the milliseconds after which no more of them begin
+const ROUND = 10; // iterations between two looks at the clock
+const CALM = 60; // vertices which lie nearly right from the first picture on: the next one is the last
 const LATER = 300; // milliseconds until the forces go on
+const RING = 4; // pixels around what is chosen or pointed at
 const PARALLEL = 0.3; // how much the edges between two vertices bend apart
 
 // scripts may only be loaded through a policy; this one knows a single script
@@ -79,6 +81,7 @@ export class Drawing {
   private chosen: Light | null = null;
   private depth = 1;
   private run = 0;
+  private isFresh = true; // all of it lies elsewhere than before: there is no movement to follow
   private arranged: string[] = [];
 
   constructor(
@@ -104,7 +107,6 @@ export class Drawing {
       maxCameraRatio: 4,
       nodeReducer: (id, data) => this.shownVertex(id, data),
       edgeReducer: (id, data) => this.shownEdge(id, data),
-      defaultDrawNodeHover: (context, data, settings) => this.paintHover(context, data, settings),
     });
     this.listen(container, onExpand);
     this.worker.onmessage = (event: MessageEvent<Progress>) => this.move(event.data);
@@ -184,6 +186,7 @@ export class Drawing {
 
   clear(): void {
     this.run += 1;
+    this.isFresh = true;
     this.graph.clear();
     this.sigma.setCustomBBox(null);
     this.sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
@@ -223,7 +226,10 @@ export class Drawing {
       return;
     }
     // few are put into place at once; the rest can wait until they were drawn
-    this.place((task.positions = new Forces(task).work(AT_ONCE)));
+    const forces = new Forces(task);
+    const end = performance.now() + AT_ONCE_TIME;
+    for (let done = 0; done < AT_ONCE && performance.now() < end; done += ROUND) task.positions = forces.work(ROUND);
+    this.place(task.positions);
     setTimeout(() => {
       if (task.run === this.run) this.worker.postMessage(task);
     }, LATER);
@@ -243,11 +249,13 @@ export class Drawing {
   }
 
   private move(progress: Progress): void {
-    if (progress.run !== this.run || (isCalm() && !progress.done)) return;
+    if (progress.run !== this.run) return;
+    if (!progress.done && (isCalm() || this.arranged.length <= CALM)) return;
     this.place(progress.positions);
     if (progress.done) {
       document.body.dataset["layout"] = "done";
-      if (this.chosen !== null) void this.fit();
+      if (this.chosen !== null) void this.fit().then(() => (this.isFresh = false));
+      else this.isFresh = false;
     }
   }
 
@@ -330,14 +338,13 @@ export class Drawing {
     const { dataset } = document.body;
     delete dataset["fitted"];
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))); // it may be new
-    const camera = this.sigma.getCamera();
-    const duration = isCalm() ? 0 : 300;
+    const duration = isCalm() || this.isFresh ? 0 : 300;
     const places = [...(this.lit ?? [])].flatMap((id) => {
       const place = this.graph.hasNode(id) ? this.sigma.getNodeDisplayData(id) : undefined;
       return place === undefined ? [] : [this.sigma.framedGraphToViewport(place, WHOLE)];
     });
     if (!places.length) {
-      await camera.animate(WHOLE.cameraState, { duration });
+      await this.look(WHOLE.cameraState, duration);
       dataset["fitted"] = "0";
       return;
     }
@@ -348,8 +355,15 @@ export class Drawing {
     const room = (size: number, margin: number): number => Math.max(size - 2 * margin, size / 3);
     const ratio = Math.max((right - left) / room(width, 120), (bottom - top) / room(height, 80), 0.25);
     const middle = this.sigma.viewportToFramedGraph({ x: (left + right) / 2, y: (top + bottom) / 2 }, WHOLE);
-    await camera.animate({ x: middle.x, y: middle.y, ratio: Math.min(ratio, 1), angle: 0 }, { duration });
+    await this.look({ x: middle.x, y: middle.y, ratio: Math.min(ratio, 1), angle: 0 }, duration);
     dataset["fitted"] = String(this.lit?.size ?? 0);
+  }
+
+  /** Turns the camera to a part of the picture; every step there is drawn, which is much work without a graphics card. */
+  private async look(state: { x: number; y: number; ratio: number; angle: number }, duration: number): Promise<void> {
+    const camera = this.sigma.getCamera();
+    if (duration > 0) await camera.animate(state, { duration });
+    else camera.setState(state);
   }
 
   zoom(factor: number): void {
@@ -376,7 +390,6 @@ export class Drawing {
       label: null,
       color: isLit ? this.vertexColour(vertex) : this.colours.faint,
       size: Math.min(base, 13) * scale + (isChosen ? 3 : 0),
-      highlighted: isChosen,
       zIndex: isLit ? 1 : 0,
     };
   }
@@ -443,9 +456,12 @@ export class Drawing {
       // of many, a sentence says itself when one points at it
       if (isText && !isAsked && !isClear && this.lit === null) continue;
       const text = isAsked ? vertex.label : shortened(vertex.label, LABEL);
-      painter.paint({ text, x, y, size, forced: isAsked, faded: isText, font: NAME_FONT }, colours.ink, colours.surface);
+      const free = isAsked ? size + RING : size;
+      const label = { text, x, y, size: free, forced: isAsked, faded: isText, font: NAME_FONT };
+      painter.paint(label, colours.ink, colours.surface);
     }
     if (this.lit !== null && this.lit.size < 120) this.paintRelations(painter);
+    for (const one of seen) if (one.id === this.hovered || this.isChosen(one.id)) this.ring(context, one);
     document.body.dataset["labels"] = String(painter.painted);
     document.body.dataset["overprinted"] = String(painter.overprinted);
   }
@@ -468,13 +484,13 @@ export class Drawing {
     }
   }
 
-  private readonly paintHover: HoverPainter = (context, data) => {
+  private ring(context: CanvasRenderingContext2D, { x, y, size }: { x: number; y: number; size: number }): void {
     context.beginPath();
-    context.arc(data.x, data.y, data.size + 3, 0, 2 * Math.PI);
+    context.arc(x, y, size + RING - 1, 0, 2 * Math.PI);
     context.lineWidth = 2;
     context.strokeStyle = this.colours.accent;
     context.stroke();
-  };
+  }
 }
 
 function shortened(label: string, most: number): string {

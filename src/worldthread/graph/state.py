@@ -10,6 +10,7 @@ date.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from worldthread.graph.columns import Row, RowTable
@@ -178,16 +179,22 @@ class GraphState:
                 result.append(Version(display, Interval(*times), sources, ids[ended_by], strings[reason]))
         return tuple(result)
 
-    def about(self, name: str) -> list[int]:
-        """Return the asserted statements of any time that have ``name`` as subject, object or object of a thesis."""
+    def about(self, name: str, limit: int | None = None) -> list[int]:
+        """Return the asserted statements of any time that have ``name`` as subject, object or object of a thesis.
+
+        Args:
+            name: the name, in any spelling.
+            limit: the most to return: the first in order of arrival; ``None`` for all.
+        """
         name = self.merged.name(name)
         key = normalise_name(name)
         statements = self.statements
-        return [
+        found = (
             number
             for number in statements.incident_to(name)
             if self.assertions.count(number) and statements.has_vertex(number, key)
-        ]
+        )
+        return list(islice(found, limit))
 
     def asserted(self) -> Iterator[int]:
         """Yield the number of every statement that an episode asserts."""

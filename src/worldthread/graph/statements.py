@@ -16,7 +16,7 @@ import numpy as np
 from worldthread.graph.columns import PackedRows, Row, RowIndex, RowList, RowTable
 from worldthread.graph.strings import ABSENT, StringTable, integer_to_time, time_to_integer
 from worldthread.names import normalise_name
-from worldthread.types import Fact, Statement, Thesis
+from worldthread.types import Fact, Statement, Thesis, fact_id, thesis_id
 
 KEY_COLUMNS: Final = 3
 FORM_COLUMNS: Final = 5
@@ -168,8 +168,8 @@ class StatementTable:
         strings = self.strings.items
         subject, relation, object_ = self.keys[number]
         if relation != ABSENT:
-            return Fact(strings[subject], strings[relation], strings[object_]).id
-        return Thesis(strings[subject], self.vertices(number)).id
+            return fact_id(strings[subject], strings[relation], strings[object_])
+        return thesis_id(strings[subject], self.vertices(number))
 
     def find(self, statement: Statement) -> int | None:
         """Return the number of a statement, or ``None`` when it was never added."""

@@ -477,16 +477,20 @@ class TemporalGraph:
         number = self._state.find(statement)
         return () if number is None else self._state.versions_of(number)
 
-    def number_of(self, statement_id: str) -> int | None:
-        """Return the number of a statement by its id.
+    def number_of(self, statement: Statement | str) -> int | None:
+        """Return the number of a statement.
 
         Args:
-            statement_id: 32 hexadecimal digits.
+            statement: the statement, in any spelling, or its id of 32 hexadecimal digits. The first search for an id
+                takes time for each statement of the graph; prefer the statement where it is at hand.
 
         Returns:
-            The number; ``None`` when no episode asserts a statement with this id.
+            The number; ``None`` when no episode asserts it.
         """
-        return next((n for n in self._statements.with_id(statement_id) if self._state.assertions.count(n)), None)
+        if not isinstance(statement, str):
+            return self._state.find(statement)
+        found = self._statements.with_id(statement)
+        return next((number for number in found if self._state.assertions.count(number)), None)
 
     def asserting(self, statement: int) -> list[str]:
         """Return the ids of the episodes that assert a statement.
@@ -644,16 +648,17 @@ class TemporalGraph:
         """
         return self._state.holds(statement, at)
 
-    def numbers_about(self, name: str) -> list[int]:
+    def numbers_about(self, name: str, limit: int | None = None) -> list[int]:
         """Return the numbers of the statements about a name.
 
         Args:
             name: subject, object, or object of a thesis, in any spelling.
+            limit: the most to return: the first in order of arrival; ``None`` for all.
 
         Returns:
             Numbers of statements of any time, in order of arrival.
         """
-        return self._state.about(name)
+        return self._state.about(name, limit)
 
     def numbered_versions(self, statement: int) -> tuple[Version, ...]:
         """Return the versions of a statement.

@@ -165,7 +165,7 @@ def _names(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return names that contain a text."""
     limit = number_parameter(request, "limit", _NAMES, _MAX_STATEMENTS)
     with _reading(opened, request) as (graph, names):
-        found = [name for name in names.matching(text_parameter(request, "q"), limit) if graph.numbers_about(name)]
+        found = [name for name in names.matching(text_parameter(request, "q"), limit) if graph.numbers_about(name, 1)]
         return {"names": [{"name": name, "weight": names.weight(name)} for name in found]}
 
 
@@ -231,9 +231,9 @@ def _evidence(graph: TemporalGraph, answer: Answer, at: float | None) -> list[in
 
     These are its sources, and what its texts state of the answer: if possible about what the question names.
     """
-    sources = [graph.number_of(hit.item.id) for hit in answer.sources if not isinstance(hit.item, Episode)]
+    sources = [graph.number_of(hit.item) for hit in answer.sources if not isinstance(hit.item, Episode)]
     texts = [hit.item.id for hit in answer.sources if isinstance(hit.item, Episode)]
-    stated = [graph.number_of(statement.id) for id_ in texts for statement in graph.extracted(id_)]
+    stated = [graph.number_of(statement) for id_ in texts for statement in graph.extracted(id_)]
     key, asked = normalise_name(answer.text or ""), f" {normalise_name(answer.question)} "
 
     def says_answer(number: int) -> bool:
@@ -267,7 +267,7 @@ def _hit(graph: TemporalGraph, hit: Hit) -> dict[str, Any]:
     common: dict[str, Any] = {"kind": hit.kind, "score": round(hit.score, 4), "path": list(hit.path)}
     if isinstance(item, Episode):
         return {**common, "text": item.text[:_TEXT], "names": [], "episode": item.id, "at": item.at}
-    number = graph.number_of(item.id)
+    number = graph.number_of(item)
     return {
         **common,
         **_statement_fields(item),
@@ -283,13 +283,13 @@ def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
     with _reading(opened, request) as (graph, _):
         name = _known_name(graph, text_parameter(request, "name"))
         numbers = graph.numbers_about(name)
-        current = sum(map(graph.statement_holds, numbers))
-        shown = heapq.nsmallest(limit, numbers, key=lambda number: (not graph.statement_holds(number), -number))
+        holding = set(filter(graph.statement_holds, numbers))
+        shown = heapq.nsmallest(limit, numbers, key=lambda number: (number not in holding, -number))
         return {
             "name": name,
             "label": _label(graph, name, shown),
             "type": name_kind(graph, name),
-            "current": current,
+            "current": len(holding),
             "total": len(numbers),
             "statements": [_statement_with_versions(graph, number) for number in shown],
         }
@@ -358,7 +358,7 @@ def _read_text(graph: TemporalGraph, episode: Episode) -> dict[str, Any]:
         said = f"{statement.subject} {statement.object}" if isinstance(statement, Fact) else statement.text
         wanted = set(words_of(said))
         place = max(range(len(parts)), key=lambda number: (len(wanted & words[number]), -number))
-        fields = {**_statement_fields(statement), "number": graph.number_of(statement.id)}
+        fields = {**_statement_fields(statement), "number": graph.number_of(statement)}
         (taken[place] if wanted & words[place] else elsewhere).append(fields)
     return {
         "id": episode.id,
@@ -433,7 +433,7 @@ def _known_name(graph: TemporalGraph, name: str) -> str:
     if not key:
         raise InputError("the name is empty")
     for candidate in (key, *sorted(number_variants(key))):
-        if graph.numbers_about(candidate):
+        if graph.numbers_about(candidate, 1):
             return candidate
     raise NotFoundError(f"nothing is known about {name!r}")
 

@@ -55,7 +55,7 @@ def name_kind(graph: TemporalGraph, name: str) -> NameKind:
     if _TIME.fullmatch(name):
         return "time"
     votes = {"place": 0, "person": 0}
-    for number in graph.numbers_about(name)[:_MOST_VOTES]:
+    for number in graph.numbers_about(name, _MOST_VOTES):
         statement = graph.numbered_statement(number)
         if isinstance(statement, Fact):
             subject, relation, object_ = statement.key
