@@ -5,7 +5,8 @@ actions of a state, "kept" the time to read them from disk. With --compare, "jer
 search in the same states (with spaCy's empty English model, which finds no nouns in texts), and "lost" counts the
 changes of the world that jericho finds and we do not (jericho tries one of several names of a thing, and which one
 differs between processes). "walkthrough_changing" counts the states in which the walkthrough's next command changes the
-world, "walkthrough_offered" those of them in which a valid action changes it alike. Times are CPU times.
+world, "walkthrough_offered" those of them in which a valid action
+changes it alike, or leaves the same tree of objects. Times are CPU times.
 
     python benchmarks/bench_jericho.py FOLDER [--games zork1,zork3] [--states 40] [--compare] [--json]
 """
@@ -16,12 +17,13 @@ import argparse
 import json
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from worldthread.envs.jericho import open_jericho
 from worldthread.envs.jericho_actions import ActionFinder
-from worldthread.envs.jericho_engine import SUFFIXES, EngineState, JerichoEngine
+from worldthread.envs.jericho_engine import SUFFIXES, CommandTrials, EngineState, JerichoEngine
 
 
 def spread_states(engine: JerichoEngine, wanted: int) -> list[tuple[EngineState, str]]:
@@ -49,6 +51,15 @@ def jericho_changes(engine: JerichoEngine) -> list[str]:
     return [max(actions, key=util.verb_usage_count) for actions in alike.values()]
 
 
+def _does_alike(engine: JerichoEngine, trials: CommandTrials, one: str, other: str) -> bool:
+    """Return whether two commands change the world alike, as reported or by the tree of objects."""
+    reached = []
+    for line in (one, other):
+        change = trials.attempt(line.encode("ascii", "replace")).change
+        reached.append((change, engine.world_bytes(), engine.score))
+    return reached[0][0] == reached[1][0] or reached[0][1:] == reached[1][1:]
+
+
 def search(path: Path, wanted: int, *, compare: bool) -> dict[str, float]:
     """Measure the time and results of the search for valid actions."""
     engine = JerichoEngine(path)
@@ -67,7 +78,7 @@ def search(path: Path, wanted: int, *, compare: bool) -> dict[str, float]:
             wanted_change = trials.attempt(command.encode("ascii", "replace")).change
             if wanted_change is not None:
                 changing += 1
-                offered += any(trials.attempt(action.encode()).change == wanted_change for action in actions)
+                offered += any(map(partial(_does_alike, engine, trials, command), actions))
         if compare:
             started = time.process_time()
             changes = jericho_changes(engine)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,16 @@ from worldthread.envs.zmachine_objects import StoryObjects, TrueTree
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import TemporalGraph
-from worldthread.play.audit_story import StoryAuditor, StoryReport, TrueStep, audit_game, play_walkthrough
+from worldthread.play.audit_story import (
+    StoryAuditor,
+    StoryReport,
+    TrueStep,
+    audit_game,
+    open_mark,
+    opening_flips,
+    own_open_mark,
+    play_walkthrough,
+)
 from worldthread.types import Episode, Extraction, Fact
 
 PLAYER, HALL, ATTIC, LAMP, BOX, COIN = 1, 2, 3, 4, 5, 6
@@ -139,6 +149,49 @@ def test_merged_and_split_rooms_are_counted() -> None:
     played = [true_step("Hall", {PLAYER: HALL}), true_step("Hall", {PLAYER: HALL}, "wait", 1)]
     report = audited(played, [IN_HALL], [v.place(v.PLAYER, v.IS_IN, "Hall (2)")])
     assert (report.merged, report.split, report.figures["player"].true) == (0, 1, 2)
+
+
+OPEN_MARK = 14
+
+
+def with_open(step: TrueStep, *numbers: int) -> TrueStep:
+    """Return the step with some objects open."""
+    attributes = tuple(frozenset({OPEN_MARK} if n in numbers else ()) for n in range(len(NAMES) + 1))
+    return step._replace(tree=step.tree._replace(attributes=attributes))
+
+
+def opened_and_closed() -> list[TrueStep]:
+    return [
+        true_step("Hall\nA box is here.", START),
+        with_open(true_step("You open the box.", START, "open box", 1), BOX),
+        true_step("The box is closed by the wind.", START, "wait", 2),
+    ]
+
+
+def test_what_is_open_is_checked_by_the_attribute() -> None:
+    states = [[v.place("box", v.IS_IN, "Hall"), Fact("box", v.IS, state)] for state in (v.CLOSED, v.OPEN, v.OPEN)]
+    graphs = [TemporalGraph([Episode("told", 0, extraction=Extraction("test", tuple(facts)))]) for facts in states]
+    auditor = StoryAuditor(made_story(), opened_and_closed(), open_mark=OPEN_MARK)
+    report = auditor.audit(lambda step: graphs[step.turn].view())
+    figures = report.figures["state"]
+    assert (figures.held, figures.true, figures.stale) == (3, 2, 1)
+    assert (figures.expected, figures.found) == (2, 1), "what was opened or closed, and named"
+    unknown = StoryAuditor(made_story(), opened_and_closed()).audit(lambda step: graphs[step.turn].view())
+    assert unknown.figures["state"].held == unknown.figures["state"].expected == 0
+
+
+def test_the_attribute_is_learned_from_other_games_only() -> None:
+    flips = opening_flips(made_story(), opened_and_closed())
+    assert flips == {OPEN_MARK: 1}, "the wind's closing is no command"
+    assert open_mark(Counter(), [flips, flips]) is None, "the game does not confirm it"
+    assert open_mark(Counter({OPEN_MARK: 2, 3: 1}), [flips, flips]) == OPEN_MARK
+    assert open_mark(flips, []) is None, "the game itself does not decide"
+    assert open_mark(flips, [flips]) is None
+    assert open_mark(Counter({3: 1}), [flips, Counter({3: 4}), Counter({3: 1})]) == 3, "more games agree"
+    assert open_mark(Counter({OPEN_MARK: 1, 3: 1}), [flips, flips]) is None, "the game does not tell them apart"
+    assert open_mark(Counter({3: 2}), [flips, flips]) is None, "the game contradicts the others"
+    assert own_open_mark(Counter({3: 3, 4: 1})) == 3
+    assert own_open_mark(Counter({3: 2})) is own_open_mark(Counter({3: 3, 4: 2})) is own_open_mark(Counter()) is None
 
 
 @pytest.mark.games

@@ -12,13 +12,16 @@ for each distinct change of the world. This implementation differs from jericho'
 - A command with a random outcome, such as a blow in a fight, is offered when it changes the world under any of a few
   draws, not only under the next one, which the player cannot know.
 - An action that halts the interpreter does not hide those after it.
+- Where the parser asks which of several things a word means, each of the names that it lists is tried. The lines of the
+  game's grammar that jericho has no template for are tried too: those where a routine of the game decides what fits,
+  such as the spells of a book.
 - Commands that the game's parser cannot accept are inferred from others and left out: when "you can't use multiple
   objects with that verb" answers ``put all on table`` and ``put all on floor``, and other things can be put on both,
   then nothing else is tried with ``put all on``. Only replies that take no time in the game count for this.
 - Of the templates that the game's grammar gives one action ("take", "get", "pick up"), one is tried
   (:mod:`worldthread.envs.zmachine_grammar`, games made with Inform). Holes for what is held take carried things only:
   other things must be taken first; where the parser rejects a thing in a hole for two actions, it does for all.
-- In a large story, where a command takes a millisecond, no more than some 1,300 commands are tried: first each common
+- In a large story, where a command takes a millisecond, no more than some 900 commands are tried: first each common
   verb with what is in reach, then each thing once in each hole of a command with two, and all pairs of those to which
   the game replies unusually.
 - Where very many commands with two things are left, only some are tried: as many of each template, beginning with
@@ -32,7 +35,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
 from worldthread.envs.jericho_engine import CommandTrial, CommandTrials, GameObject, JerichoEngine
@@ -47,8 +50,9 @@ from worldthread.envs.zmachine_grammar import (
     StoryGrammar,
     TemplateMeaning,
 )
+from worldthread.envs.zmachine_objects import StoryObject, StoryObjects, read_tree
 
-FINDER_VERSION: Final = "5"
+FINDER_VERSION: Final = "6"
 """Version of everything that decides which actions are found."""
 
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
@@ -65,12 +69,18 @@ _NO_THINGS = frozenset(
     }
 )
 """Words that many games list as nouns, but that name nothing to act on."""
+_WHICH = re.compile(r"^which\b[^,?]*,? *do you mean,? (.+?)\?", re.IGNORECASE | re.DOTALL)
+"""How parsers ask which of several things a word means."""
+_CHOICES = re.compile(r",(?: or)? | or ")
+_ARTICLE = re.compile(r"^(?:the|a|an|some|your) ", re.IGNORECASE)
 _ALL = b"all"
 _CLASSES: Final = {
     "multi": "noun", "multiinside": "noun", "multiheld": HELD, "multiexcept": HELD,
 }  # fmt: skip
 """Kinds of holes into which the same single things fit. A thing that is not held must be taken first, which is an
 action of its own."""
+_CHOSEN: Final = frozenset({"scope", "routine", "filter", "attribute"})
+"""Kinds of holes for which the game decides what fits, and not the parser."""
 _NOUN = 1.1
 _WHOLE_NAME = 0.6
 _ADJECTIVE = 0.1
@@ -90,7 +100,7 @@ places have fewer; elsewhere the templates share this number."""
 _LARGE_STORY = 1 << 18
 """Bytes. In a larger story (version 8), a command takes a millisecond and more; in others a tenth of that."""
 _MAX_TRIALS = 30_000
-_MAX_TRIALS_LARGE = 1_300
+_MAX_TRIALS_LARGE = 900
 """Most commands that are tried in one state; in small stories no place is known to have more."""
 _SHARE_OF_SINGLE_THINGS = 0.6
 _SHARE_OF_LIKELY = 0.9
@@ -168,7 +178,7 @@ class ActionFinder:
         """
         if self._engine.over or self._engine.won:
             return ()
-        things = self._engine.things()
+        things = self._things()
         with self._engine.trials(chance) as trials:
             is_large = len(self._engine.story) > _LARGE_STORY
             survey = _Survey(trials, _MAX_TRIALS_LARGE if is_large else _MAX_TRIALS)
@@ -200,16 +210,42 @@ class ActionFinder:
             for column in columns:
                 column.try_varied()
 
+    def _things(self) -> list[GameObject]:
+        """Return all objects with their whole names; jericho's list lacks abbreviations, and what has no name."""
+        parents = read_tree(self._engine.story, self._engine.memory(), self._engine.player).parents
+        children: dict[int, list[int]] = {}
+        for number, parent in enumerate(parents):
+            children.setdefault(parent, []).append(number)
+        following = {one: other for alike in children.values() for one, other in pairwise(alike)}
+        known = self._objects
+        return [
+            GameObject(
+                number,
+                known[number].name if number in known else "",
+                parent,
+                following.get(number, 0),
+                children[number][0] if number in children else 0,
+            )
+            for number, parent in enumerate(parents)
+        ]
+
+    @cached_property
+    def _objects(self) -> dict[int, StoryObject]:
+        return StoryObjects(self._engine.story).objects()
+
     def _nouns(self, things: list[GameObject], trials: CommandTrials) -> _Nouns:
         descriptions: dict[str, str | None] = {}
+        choices: dict[str, tuple[str, ...]] = {}  # a word that means several things -> their names
 
         def description(words: str) -> str | None:
             if words not in descriptions:
-                descriptions[words] = _recognised(trials.attempt(b"examine " + _encoded(words)).reply)
+                reply = trials.attempt(b"examine " + _encoded(words)).reply
+                choices[words] = _choices(reply)
+                descriptions[words] = None if choices[words] else _recognised(reply)
             return descriptions[words]
 
         alike: dict[str, list[_Name]] = {}
-        for name in self.names(things):
+        for name in self.names(things, synonyms=True):
             described = description(name.words)
             if described is not None:
                 alike.setdefault(described, []).append(name)
@@ -222,10 +258,12 @@ class ActionFinder:
         def others(text: str) -> Iterator[bytes]:
             """Yield the nouns of a text that name further things."""
             for word in self._words_in(text):
-                described = description(word)
-                if described is not None and described not in known:
-                    known[described] = None
-                    yield _encoded(word)
+                alone = description(word)
+                for name in choices[word] or (word,):
+                    described = description(name) if choices[word] else alone
+                    if described is not None and described not in known:
+                        known[described] = None
+                        yield _encoded(name)
 
         mentioned = list(others(_text(trials.attempt(b"look").reply)))
         return _Nouns(
@@ -241,8 +279,13 @@ class ActionFinder:
         words = dict.fromkeys(_WORD.findall(text.lower()))
         return [word for word in words if word not in _NO_THINGS and word[:length] in self._engine.nouns]
 
-    def names(self, things: list[GameObject]) -> Iterable[_Name]:
-        """Yield the names, among those that the game understands, of the things where the player is."""
+    def names(self, things: list[GameObject], *, synonyms: bool = False) -> Iterable[_Name]:
+        """Yield the names, among those that the game understands, of the things where the player is.
+
+        Args:
+            things: all objects, indexed by their number.
+            synonyms: whether to yield the parser's words for a thing that it does not know by its printed name.
+        """
         player = things[self._engine.player]
         if not 0 < player.parent < len(things):
             return
@@ -256,8 +299,12 @@ class ActionFinder:
             waiting += [(thing.sibling, is_carried), (thing.child, is_carried or number == player.number)]
             if number == player.number:
                 continue
-            for name in _names_of(thing.name, is_carried):
-                if name not in seen and self._is_understood(name.words):
+            understood = [name for name in _names_of(thing.name, is_carried) if self._is_understood(name.words)]
+            if synonyms and not any(len(name.words.split()) == 1 for name in understood) and number in self._objects:
+                words = sorted(self._objects[number].words & self._engine.words)
+                understood += [_Name(word, _ADJECTIVE - _LETTER * len(word), is_carried) for word in words]
+            for name in understood:
+                if name not in seen:
                     seen.add(name)
                     yield name
 
@@ -274,7 +321,8 @@ class ActionFinder:
         except ValueError:
             grammar = None
         best: dict[object, tuple[tuple[int, int, int, str], _Template]] = {}
-        for text in self._engine.templates:
+        own = [] if grammar is None else grammar.templates()  # jericho lists none where a routine decides what fits
+        for text in dict.fromkeys([*self._engine.templates, *own]):
             usage: int = util.verb_usage_count(text)
             parts = tuple(part.encode("ascii") for part in text.split(HOLE))
             meaning = None if grammar is None else grammar.meaning(text)
@@ -470,16 +518,26 @@ class _Table:
     noun: a row is rejected when it gets the same rejection in two columns in which another row does not. And when every
     remaining noun was tried in both holes, always with the same rejection, the template cannot be used with any.
 
-    Nouns that are only mentioned are paired with carried things only.
+    Nouns that are only mentioned are paired with carried things only. What only descriptions mention is paired with
+    what is in reach, in holes for which the game decides what fits, such as the spells that can be cast on a thing.
     """
 
     def __init__(self, survey: _Survey, template: _Template, fitting: _Fitting, names: frozenset[str]) -> None:
         self._survey = survey
         self._template = template
         self._names = names
-        self._nouns = fitting.all[: fitting.paired]
+        self._nouns = fitting.all
+        self._paired = fitting.paired
         numbers = {noun: at for at, noun in reversed(list(enumerate(self._nouns)))}
-        self._holes = [[numbers[n] for n in fitting.nouns(template, hole) if n in numbers] for hole in (0, 1)]
+        self._holes = [
+            [
+                numbers[noun]
+                for noun in fitting.nouns(template, hole)
+                if numbers[noun] < fitting.paired
+                or (template.holes is not None and template.holes[hole].kind in _CHOSEN)
+            ]
+            for hole in (0, 1)
+        ]
         self._carried = fitting.carried
         self._in_reach = fitting.in_reach
         self._pairs_near = fitting.near <= _MAX_PAIRED
@@ -601,6 +659,8 @@ class _Table:
         ]
 
     def _is_worth_trying(self, first: int, second: int) -> bool:
+        if second >= self._paired:
+            return first < self._in_reach
         return first < self._carried or (self._pairs_near and second < self._in_reach)
 
     def _is_no_sentence(self, rows: list[int], columns: list[int]) -> bool:
@@ -669,6 +729,15 @@ def _recognised(reply: bytes) -> str | None:
 
     cleaned: str = util.clean(_text(reply))
     return cleaned if util.recognized(cleaned) else None
+
+
+def _choices(reply: bytes) -> tuple[str, ...]:
+    """Return the names of the things among which the parser asks to choose; empty when it does not ask."""
+    asked = _WHICH.match(_text(reply).strip())
+    if asked is None:
+        return ()
+    names = _CHOICES.split(" ".join(asked[1].split()))
+    return tuple(_ARTICLE.sub("", name).lower() for name in names if name)
 
 
 def _names_of(name: str, is_carried: bool) -> Iterable[_Name]:

@@ -36,6 +36,8 @@ _TEXT_BYTES: Final = 6
 _OLD_LINE: Final = 8
 _OLD_PREPOSITION: Final = 180
 _LONGEST_LINE: Final = 32
+_MOST_HOLES: Final = 2
+_WORDS: Final = re.compile(r"[A-Za-z0-9' -]+")
 _IS_VERB: Final = 1
 _IS_META: Final = 2
 
@@ -119,6 +121,25 @@ class StoryGrammar:
                 holes = tuple(token for token in line.tokens if isinstance(token, GrammarHole))
                 return TemplateMeaning(line.action, holes[::-1] if line.is_reversed else holes, line.is_reversed)
         return None
+
+    def templates(self) -> list[str]:
+        """Return a template for each line of the grammar that acts on the world, with its shortest words, sorted.
+
+        Lines that take any words or a number are left out, and those with more than two things.
+        """
+        found: set[str] = set()
+        for verb, (flags, number, _) in self._dictionary.items():
+            if not flags & _IS_VERB or flags & _IS_META:
+                continue
+            for line in self._lines.get(number, ()):
+                holes = [token for token in line.tokens if isinstance(token, GrammarHole)]
+                if 0 < len(holes) <= _MOST_HOLES and not any(hole.kind in (TOPIC, NUMBER, "special") for hole in holes):
+                    words = (
+                        HOLE if isinstance(token, GrammarHole) else min(token, key=lambda word: (len(word), word))
+                        for token in line.tokens
+                    )
+                    found.add(" ".join((verb, *words)))
+        return sorted(template for template in found if _WORDS.fullmatch(template))  # not what no keyboard has
 
     def is_meta(self, verb: str) -> bool:
         """Return whether a verb speaks to the game itself and not to its world ("score", "pronouns")."""

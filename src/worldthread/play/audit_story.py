@@ -14,14 +14,17 @@ fixture    the same of objects that cannot be taken: scenery, and in some games 
 way        (there, is north of, here): from here, north leads there; tried by the engine when the player is here. A
            refusal in other words than the game's usual ones, or while the player is in or on something, bars the way
            for now and says nothing of where it leads, and neither does what carries the player off in most directions
+state      (thing, is, open or closed or locked): the attribute that says so is set or not set on the object of this
+           name; checked where the attribute is known (:func:`opening_flips`)
 exit       (room, has or has no exit, direction): tried in the same way; a refusal in other words than the game's
            usual ones leaves the exit open to both readings, since something may bar it
 =========  =====================================================================================================
 
 *Expected* of a memory is what is true and was on screen: the player's room once its title was printed during the visit;
 where a thing is, once it was in view and a text, an inventory or the command named it, for as long as it stays there;
-a way that was walked. Exits are checked and not expected, since texts are free to describe them. Of presumed ways the
-audit counts how many are right; they are no statements that something is so.
+a way that was walked; that a thing is open or closed, once a text or the command named it in the step in which it was
+opened or closed, until that changes. Exits are checked and not expected, since texts are free to describe them. Of
+presumed ways the audit counts how many are right; they are no statements that something is so.
 
 What a name of the memory means is decided among the objects that were in view so far. A statement is not checked when
 its names mean no object, when they mean only objects that early games keep outside of rooms, or when it is dark.
@@ -31,8 +34,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from worldthread.envs.jericho import JerichoEnvironment, open_jericho
@@ -47,15 +51,22 @@ from worldthread.play.audit import AuditShares
 from worldthread.play.audit_mapping import Key
 from worldthread.types import Episode
 
-KINDS: Final = ("player", "carried", "thing", "fixture", "way", "exit")
+KINDS: Final = ("player", "carried", "thing", "fixture", "way", "exit", "state")
 """The kinds of statements, as the table above names them."""
-_TARGETED: Final = ("player", "carried", "thing", "way", "exit")
+_TARGETED: Final = ("player", "carried", "thing", "way", "exit", "state")
 _MOST_ROOMLIKE: Final = 25
 """An object with more children than this, at the top of the tree, holds the rooms."""
 _COMMON_MARK: Final = 0.3
 _RARE_MARK: Final = 0.1
 """An attribute marks scenery when this share of what is never taken has it, and at most this share of what is."""
 _NUMBER: Final = re.compile(r" \(\d+\)$")
+_OPENS: Final = re.compile(r"(?:open|unlock|close|shut)\b", re.IGNORECASE)
+_IS_OPEN: Final = re.compile(r"\b(?:open|opens|opened)\b", re.IGNORECASE)
+_IS_CLOSED: Final = re.compile(r"\b(?:close|closes|closed|shut|shuts)\b", re.IGNORECASE)
+_LEAST_FLIPS: Final = 3
+_OWN_SHARE: Final = 0.75
+_LEAST_GAMES: Final = 2
+"""In how many other games of a compiler the same attribute must mark what is open."""
 
 
 class TrueStep(NamedTuple):
@@ -133,6 +144,8 @@ class StoryReport:
         mistakes: turn, kind of statement, kind of mistake ("wrong", "stale", "missed") and words, each mistake once.
         lasted: for how many steps each of these mistakes was there.
         unknown_names: subjects that no object is called by, with how many steps they were held.
+        open_mark: the attribute of what is open; ``None``: not known.
+        open_mark_is_own: whether other games could not teach it, so that the game's own openings decide.
     """
 
     figures: dict[str, StoryFigures] = field(default_factory=lambda: dict.fromkeys(KINDS, StoryFigures()))
@@ -147,6 +160,8 @@ class StoryReport:
     mistakes: list[tuple[int, str, str, str]] = field(default_factory=list)
     lasted: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     unknown_names: Counter[str] = field(default_factory=Counter)
+    open_mark: int | None = None
+    open_mark_is_own: bool = False
 
     @property
     def total(self) -> StoryFigures:
@@ -171,6 +186,8 @@ class StoryReport:
             "wrong_ways": self.wrong_ways,
             "presumed_ways": self.presumed,
             "presumed_ways_wrong": self.presumed_wrong,
+            "open_attribute": self.open_mark,
+            "open_attribute_is_own": self.open_mark_is_own,
         }
 
 
@@ -195,6 +212,95 @@ def play_walkthrough(env: JerichoEnvironment, most: int | None = None) -> list[T
     return played
 
 
+def opening_flips(story: bytes, played: list[TrueStep]) -> Counter[int]:
+    """Count the attributes that a play sets when a text says that something opens, and clears when it closes.
+
+    Args:
+        story: the story file.
+        played: the play, from :func:`play_walkthrough`.
+
+    Returns:
+        For each attribute, how often opening set it, or closing cleared it, on an object that the command names.
+    """
+    reader = StoryObjects(story)
+    objects = reader.objects()
+    found: Counter[int] = Counter()
+    for before, after in pairwise(played):
+        action = after.step.action or ""
+        if not _OPENS.match(action):
+            continue
+        said = f"{action}\n{after.step.text}"
+        named = set(reader.words_of(action)[1:])
+        for n, thing in objects.items():
+            if n >= len(after.tree.attributes) or not thing.words & named:
+                continue
+            old, new = before.tree.attributes[n], after.tree.attributes[n]
+            if _IS_OPEN.search(said):
+                found.update(new - old)
+            if _IS_CLOSED.search(said):
+                found.update(old - new)
+    return found
+
+
+def open_mark(own: Counter[int], others: Iterable[Counter[int]]) -> int | None:
+    """Return the attribute that marks what is open, learned from the plays of other games of the same compiler.
+
+    Args:
+        own: the flips of the game itself, which must confirm what the others say and never decide.
+        others: the flips of the other games.
+
+    Returns:
+        The attribute with the greatest share of the flips, summed over the other games; ``None`` when fewer than two of
+        them have it, or when the game's own openings do not flip it more often than any other.
+    """
+    shares: Counter[int] = Counter()
+    games: Counter[int] = Counter()
+    for flips in others:
+        for mark, count in flips.items():
+            shares[mark] += round(1000 * count / flips.total())
+            games[mark] += 1
+    if not shares:
+        return None
+    mark = min(shares, key=lambda one: (-shares[one], one))
+    confirmed = own[mark] > max((count for other, count in own.items() if other != mark), default=0)
+    return mark if games[mark] >= _LEAST_GAMES and confirmed else None
+
+
+def own_open_mark(own: Counter[int]) -> int | None:
+    """Return the attribute that nearly all openings of a game flip; ``None`` when there are few, or none stands out."""
+    if not own:
+        return None
+    mark, count = own.most_common(1)[0]
+    return mark if count >= _LEAST_FLIPS and count >= _OWN_SHARE * own.total() else None
+
+
+def audit_games(games: Iterable[str], most: int | None = None) -> Iterator[tuple[str, StoryReport]]:
+    """Audit the memories of several games; what is open is checked by an attribute that the other games teach.
+
+    Where they cannot teach it, the game's own openings do.
+
+    Args:
+        games: the games, as :func:`audit_game` takes them.
+        most: the largest number of steps of each; ``None`` for all.
+
+    Yields:
+        Each game and its report.
+
+    Raises:
+        UnknownGameError, GameFileError, GenerationError, MissingExtraError: as
+            :func:`~worldthread.envs.jericho.open_jericho`.
+    """
+    plays = {game: _play(game, most) for game in games}
+    flips = {game: opening_flips(story, played) for game, (story, played) in plays.items()}
+    compilers = {game: StoryObjects(story).is_inform for game, (story, _) in plays.items()}
+    for game, (story, played) in plays.items():
+        alike = [flips[other] for other in plays if other != game and compilers[other] == compilers[game]]
+        mark = open_mark(flips[game], alike)
+        report = _audit(story, played, own_open_mark(flips[game]) if mark is None else mark)
+        report.open_mark_is_own = mark is None
+        yield game, report
+
+
 def audit_game(game: str, most: int | None = None) -> StoryReport:
     """Play the walkthrough of a game, remember it by rule, and audit the memory after every step.
 
@@ -209,11 +315,18 @@ def audit_game(game: str, most: int | None = None) -> StoryReport:
         UnknownGameError, GameFileError, GenerationError, MissingExtraError: as
             :func:`~worldthread.envs.jericho.open_jericho`.
     """
+    return _audit(*_play(game, most), None)
+
+
+def _play(game: str, most: int | None) -> tuple[bytes, list[TrueStep]]:
     env = open_jericho(game, id=f"jericho:{game}", valid_actions=False)
     try:
-        played = play_walkthrough(env, most)
+        return env.story, play_walkthrough(env, most)
     finally:
         env.close()
+
+
+def _audit(story: bytes, played: list[TrueStep], mark: int | None) -> StoryReport:
     graph, extractor = TemporalGraph(), GameExtractor()
 
     def read(step: GameStep) -> GraphView:
@@ -221,7 +334,7 @@ def audit_game(game: str, most: int | None = None) -> StoryReport:
         graph.add(Episode(f"> {step.action}\n{step.text}", step.turn, "audit", extraction))
         return graph.view()
 
-    return StoryAuditor(env.story, played).audit(read)
+    return StoryAuditor(story, played, open_mark=mark).audit(read)
 
 
 class StoryAuditor:
@@ -230,9 +343,12 @@ class StoryAuditor:
     Args:
         story: the story file.
         played: the play, from :func:`play_walkthrough`; some of what is true shows only in the whole of it.
+        open_mark: the attribute of what is open; ``None``: not known, and nothing that is open or closed is checked.
     """
 
-    def __init__(self, story: bytes, played: list[TrueStep]) -> None:
+    def __init__(self, story: bytes, played: list[TrueStep], *, open_mark: int | None = None) -> None:
+        self._open_mark = open_mark
+        self._opened: dict[int, bool] = {}  # object -> whether it was opened or closed when a text named it
         self._story = StoryObjects(story)
         known = len(played[0].tree.parents)
         self._objects = {number: thing for number, thing in self._story.objects().items() if number < known}
@@ -258,7 +374,7 @@ class StoryAuditor:
         self._wrong_ways: set[Key] = set()
         self._presumed: dict[Key, bool] = {}
         self._resolved: dict[str, frozenset[int]] = {}
-        self.report = StoryReport()
+        self.report = StoryReport(open_mark=open_mark)
 
     def audit(self, read: Callable[[GameStep], GraphView]) -> StoryReport:
         """Audit a memory over the whole play.
@@ -390,6 +506,16 @@ class StoryAuditor:
         for n, parent in list(self._named.items()):
             if tree.parents[n] != parent:
                 del self._named[n]
+        if number and self._open_mark is not None:
+            self._observe_openings(self._played[number - 1].tree, tree, shown_text, counts)
+
+    def _observe_openings(self, before: TrueTree, now: TrueTree, text: str, counts: Counter[str]) -> None:
+        for n in self._objects:
+            was, is_open = (self._open_mark in tree.attributes[n] for tree in (before, now))
+            if was != is_open:
+                self._opened.pop(n, None)
+                if self._is_named(n, text, counts):
+                    self._opened[n] = is_open
 
     def _is_named(self, number: int, text: str, counts: Counter[str]) -> bool:
         """Whether a text has the name of an object, or the last word of it where no other object has the word."""
@@ -411,6 +537,7 @@ class StoryAuditor:
         self._learn_room_names(view, room)
         held: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
         places: list[tuple[frozenset[int], str]] = []
+        states: list[tuple[frozenset[int], bool]] = []
         ways: set[tuple[int, str, int]] = set()
         for fact in facts:
             key = fact.key
@@ -427,7 +554,11 @@ class StoryAuditor:
                 places.append((self._resolve(subject), object_))
             elif kind == "way" and object_ in self._meaning and subject in self._meaning:
                 ways.add((self._meaning[object_], v.DIRECTION_OF[relation], self._meaning[subject]))
+            elif kind == "state":
+                states.append((self._resolve(subject), object_ == v.OPEN))
             if verdict is None:
+                if kind == "state" and self._open_mark is None:
+                    continue
                 self.report.unchecked += 1
                 if kind == "thing" and not self._resolve(subject):
                     self.report.unknown_names[subject] += 1
@@ -444,7 +575,7 @@ class StoryAuditor:
             if kind == "way":
                 self._wrong_ways.add(key)
             self._note(turn, kind, mistake, ", ".join(key))
-        self._count_expected(turn, room, tree, view, places, ways, held)
+        self._count_expected(turn, room, tree, view, places, states, ways, held)
         for kind, counts in held.items():
             self.report.figures[kind] += StoryFigures(**counts)
 
@@ -465,6 +596,8 @@ class StoryAuditor:
             if kind == "thing" and candidates and not candidates & self._movable:
                 kind = "fixture"
             return kind, self._is_at(candidates, object_, tree)
+        if relation == v.IS and object_ in v.LOCK_STATES:
+            return "state", self._is_open(self._resolve(subject), object_, tree)
         if relation in v.DIRECTION_OF:
             return "way", self._way_is_right(subject, v.DIRECTION_OF[relation], object_)
         if relation in (v.HAS_EXIT, v.HAS_NO_EXIT):
@@ -476,6 +609,12 @@ class StoryAuditor:
             barred = (here, object_) in self._special
             return "exit", exists or barred if relation == v.HAS_EXIT else not exists or barred
         return None, None
+
+    def _is_open(self, candidates: frozenset[int], state: str, tree: TrueTree) -> bool | None:
+        if self._open_mark is None:
+            return None
+        found = {self._open_mark in tree.attributes[n] for n in candidates}
+        return found.pop() == (state == v.OPEN) if len(found) == 1 else None
 
     def _way_is_right(self, there: str, direction: str, here: str) -> bool | None:
         start, end = self._meaning.get(here), self._meaning.get(there)
@@ -543,6 +682,7 @@ class StoryAuditor:
         tree: TrueTree,
         view: GraphView,
         places: list[tuple[frozenset[int], str]],
+        states: list[tuple[frozenset[int], bool]],
         ways: set[tuple[int, str, int]],
         held: dict[str, Counter[str]],
     ) -> None:
@@ -561,6 +701,9 @@ class StoryAuditor:
                 kind = "thing" if n in self._movable else "fixture"
                 found = any(self._is_place(where, parent, tree) for where in at.get(n, ()))
             self._expect(kind, held, turn, found, f"{self._name(n)}, is in, {self._name(parent)}")
+        for n, is_open in self._opened.items():
+            found = any(n in candidates and said == is_open for candidates, said in states)
+            self._expect("state", held, turn, found, f"{self._name(n)}, is, {v.OPEN if is_open else v.CLOSED}")
         for (start, direction), end in self._walked.items():
             if self._leads.get((start, direction)) == end:
                 found = (start, direction, end) in ways

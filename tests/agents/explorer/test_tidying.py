@@ -107,12 +107,18 @@ def test_household_knowledge_names_no_ingredient_and_nothing_to_tidy(textworld_g
     assert not items & (words | phrases)
 
 
-@pytest.fixture(scope="module")
-def house_without_a_task(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a game that states no task, where only the descriptions of things say what is misplaced."""
+def made_house(path: Path, *, says: bool, scores: bool) -> Path:
+    """Write a game that states no task.
+
+    Args:
+        path: the file.
+        says: whether the descriptions of things say what is misplaced.
+        scores: whether the world gives a point for each misplaced thing that comes to its place.
+    """
     pytest.importorskip("textworld")
     from textworld import GameMaker, GameOptions, g_rng
     from textworld.generator import compile_game
+    from textworld.generator.game import Event, Quest
 
     g_rng.set_seed(3)
     maker = GameMaker()
@@ -124,30 +130,56 @@ def house_without_a_task(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for room, name in (("kitchen", "kitchen counter"), ("bathroom", "towel rail"), ("garage", "workbench")):
         furniture[name] = maker.new(type="s", name=name)
         rooms[room].add(furniture[name])
-    for name, place, misplaced in (
-        ("loaf of bread", "kitchen counter", False),
-        ("wet towel", "kitchen counter", True),
-        ("hammer", "towel rail", True),
-        ("screwdriver", "workbench", False),
+    quests = []
+    for name, place, right in (
+        ("loaf of bread", "kitchen counter", ""),
+        ("wet towel", "kitchen counter", "towel rail"),
+        ("hammer", "towel rail", "workbench"),
+        ("screwdriver", "workbench", ""),
     ):
-        description = f"The {name} seems out of place here." if misplaced else f"A plain {name}."
-        furniture[place].add(maker.new(type="o", name=name, desc=description))
+        description = f"The {name} seems out of place here." if right and says else f"A plain {name}."
+        thing = maker.new(type="o", name=name, desc=description)
+        furniture[place].add(thing)
+        if right:
+            quests.append(
+                Quest(win_events=[Event(conditions={maker.new_fact("on", thing, furniture[right])})], reward=1)
+            )
+    if scores:
+        maker.quests = quests
+    game = maker.build(validate=False)
+    game.objective = ""
     options = GameOptions()
-    options.path = str(tmp_path_factory.mktemp("house") / "house.z8")
-    compile_game(maker.build(validate=False), options)
-    return Path(options.path)
+    options.path = str(path)
+    compile_game(game, options)
+    return path
 
 
 @pytest.mark.games
-def test_finds_by_looking_what_is_misplaced_when_nobody_states_a_task(house_without_a_task: Path) -> None:
+@pytest.mark.parametrize(("says", "scores"), [(True, False), (False, True)])
+def test_finds_out_what_is_misplaced_when_nobody_states_a_task(says: bool, scores: bool, tmp_path: Path) -> None:
     graph = TemporalGraph()
-    with make(f"textworld:{house_without_a_task}") as env:
+    with make(f"textworld:{made_house(tmp_path / 'house.z8', says=says, scores=scores)}") as env:
         play = Play(env, Explorer(graph), graph, 0)
         for _ in play:
             pass
+        assert play.info.score == (2 if scores else 0)
     view = graph.view()
     assert view.value("wet towel", "is on") == "towel rail"
     assert view.value("hammer", "is on") == "workbench"
     assert view.value("loaf of bread", "is on") == "kitchen counter"
     assert view.value("screwdriver", "is on") == "workbench"
     assert play.moves < 60, "it stops when everything is where it seems to belong"
+
+
+@pytest.mark.games
+def test_brings_back_what_was_moved_where_nothing_is_rewarded(tmp_path: Path) -> None:
+    graph = TemporalGraph()
+    with make(f"textworld:{made_house(tmp_path / 'house.z8', says=False, scores=False)}") as env:
+        play = Play(env, Explorer(graph), graph, 0)
+        taken, back = False, False
+        for _ in play:
+            place = graph.view().value("hammer", "is on")
+            taken = taken or place is None
+            back = back or (taken and place == "towel rail")
+    assert back
+    assert play.ended_by == "agent"

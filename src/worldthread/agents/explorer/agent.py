@@ -34,8 +34,9 @@ _TIDY: Final = re.compile(
     r"\b(?:where (?:it|they) belongs?|tidy|wrong (?:place|room)s?|out of place|misplaced)\b", re.I
 )
 _MISPLACED: Final = re.compile(
-    r"\b(?:out of place|misplaced|in the wrong (?:place|room|spot)|do(?:es)?(?:n't| not) (?:really )?belong"
-    r"|belongs? (?:elsewhere|somewhere else|in another))\b",
+    r"\b(?:out of (?:(?:its|their|the) (?:(?:right|proper|usual) )?)?place|misplaced|the wrong (?:place|room|spot)"
+    r"|do(?:es)?(?:n't| not) (?:really )?belong"
+    r"|(?:belongs?|kept|stored|go(?:es)?) (?:elsewhere|somewhere else|in another))\b",
     re.I,
 )
 """What a world says of a thing that would be better elsewhere."""
@@ -96,6 +97,8 @@ class Explorer(PerceivingAgent):
         self._rewarded: set[str] = set()  # things that brought points when they were put somewhere
         self._says_when_right = False  # whether a description has changed when a thing came to its place
         self._put: str | None = None  # the thing that the last action put somewhere
+        self._tried: dict[str, list[str]] = {}  # moved to see whether it brings points -> where it was, where it came
+        self._tidying_is_useless = False  # whether this brought nothing
         self._score = 0.0
         self._capacity = math.inf  # how many things can be carried, once the world has said so
         self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
@@ -122,6 +125,8 @@ class Explorer(PerceivingAgent):
         if self._put is not None and percept.score > self._score:  # whatever its description goes on saying
             self._misplaced.pop(self._put, None)
             self._rewarded.add(self._put)
+        elif self._put in self._tried:
+            self._tried[self._put].append(self._destinations[self._put])
         self._score = percept.score
         return episode
 
@@ -185,6 +190,7 @@ class Explorer(PerceivingAgent):
         if any(_TIDY.search(thesis.text) for thesis in view.theses(about=v.GOAL)):
             return self._tidy_up(view, world) or _ALL_TIDY
         step = self._try_once(view, world, ("open", "examine")) or self._tidy_up(view, world, self._misplaced)
+        step = step or self._try_to_tidy(view, world)
         if step is not None:
             return step
         if self._destinations:  # nobody said what to do, so what was tidied is not taken away again
@@ -202,6 +208,9 @@ class Explorer(PerceivingAgent):
             if view.value(thing, v.IS_IN) == v.INVENTORY:
                 kinds, rooms = self._furniture(view, world)
                 self._done.discard(f"examine {thing}")  # its description will say whether the guess was right
+                if place in world.rooms:
+                    back = Errand(place, f"drop {shown_name(thing, view)}", f"{thing} lay there")
+                    return self._walk(back, world) if place != world.here else Decision(back.action, back.reason)
                 shown = shown_name(place, view)
                 verb = f"insert {thing} into" if kinds.get(place) == "container" else f"put {thing} on"
                 errand = Errand(rooms[place], f"{verb} {shown}", f"{thing} seems to belong there")
@@ -214,7 +223,11 @@ class Explorer(PerceivingAgent):
         return None
 
     def _tidy_up(
-        self, view: GraphView, world: WorldMap, misplaced: Mapping[str, Collection[str]] | None = None
+        self,
+        view: GraphView,
+        world: WorldMap,
+        misplaced: Mapping[str, Collection[str]] | None = None,
+        margin: float | None = None,
     ) -> Decision | None:
         """Return the next move towards the thing that is misplaced most surely.
 
@@ -222,6 +235,7 @@ class Explorer(PerceivingAgent):
             view: what the memory holds.
             world: the map.
             misplaced: only these things are moved, and not to these places; ``None``: whatever seems to be misplaced.
+            margin: how much better another place must fit; ``None``: that of the settings.
 
         Returns:
             The move; ``None`` when everything seems to be where it belongs.
@@ -237,7 +251,9 @@ class Explorer(PerceivingAgent):
             for fact in view.facts(relation=relation)
             if fact.key[0] not in kinds and fact.key[0] != v.PLAYER and fact.key[2] != v.INVENTORY
         }
-        suggestions = self._tidier.suggest({name: fact.key[2] for name, fact in where.items()}, rooms, misplaced)
+        suggestions = self._tidier.suggest(
+            {name: fact.key[2] for name, fact in where.items()}, rooms, misplaced, margin
+        )
         for suggestion in suggestions:
             fact = where[suggestion.thing]
             room = self._room_of(fact.key[0], view, world)
@@ -252,6 +268,60 @@ class Explorer(PerceivingAgent):
             self._destinations[suggestion.thing] = suggestion.place
             return Decision(errand.action, errand.reason)
         return None
+
+    def _try_to_tidy(self, view: GraphView, world: WorldMap) -> Decision | None:
+        """Return the next move of finding out whether the world gives points for tidying, when nobody states a task.
+
+        What seems to be misplaced is brought to where it seems to belong. When that brings points, the rest is too, and
+        what brought none is tried in further places. What brought none anywhere is brought back.
+        """
+        if self._tidying_is_useless or view.theses(about=v.GOAL):
+            return None
+        unpaid = [thing for thing, places in self._tried.items() if thing not in self._rewarded and len(places) > 1]
+        if self._rewarded or len(unpaid) < self.settings.tidying_trials:
+            before = set(self._destinations)
+            step = self._tidy_up(view, world)
+            if step is None and not self._rewarded:
+                step = self._tidy_up(view, world, margin=0.0)  # a few tries cost little
+            for thing in self._destinations.keys() - before:
+                self._tried[thing] = [self._place_of(thing, view)]
+            if step is not None:
+                return step
+        most = self.settings.places_tried if self._rewarded else 0
+        for thing in unpaid:
+            places = self._tried[thing]
+            origin = places[0]
+            if view.value(thing, v.IS_IN) == v.INVENTORY or (len(places) > 1 and places[-1] == origin):
+                continue
+            if len(places) <= most:
+                self._destinations.pop(thing, None)
+                step = self._tidy_up(view, world, {thing: places})
+                if step is not None:
+                    return step
+            here = self._place_of(thing, view)
+            room = self._room_of(thing, view, world)
+            if room is None or here == origin or room not in world.distances(presumed=True):
+                continue
+            source = "" if here in world.rooms else f" from {shown_name(here, view)}"
+            errand = Errand(room, f"take {shown_name(thing, view)}{source}", f"{thing} was no worse where it was")
+            if (errand.room, errand.action) in self._failed:
+                continue
+            self._destinations[thing] = origin
+            if room != world.here:
+                return self._walk(errand, world)
+            self._errand = None
+            return Decision(errand.action, errand.reason)
+        if not self._rewarded:
+            self._tidying_is_useless = True
+            for thing in self._tried:
+                self._destinations.pop(thing, None)
+        return None
+
+    @staticmethod
+    def _place_of(thing: str, view: GraphView) -> str:
+        """Return what the thing is in or on, as a normalised name; empty when it is not known."""
+        places = view.facts(thing, v.IS_IN) or view.facts(thing, v.IS_ON)
+        return places[0].key[2] if places else ""
 
     def _for_the_meal(self, view: GraphView, world: WorldMap) -> Decision | None:
         """Return the next step of a plan for the meal of a recipe; while things are missing, only take what is here."""

@@ -50,8 +50,9 @@ class ExplorerSettings:
             not tuned.
         try_key_urgency: of trying a key in a lock that it may fit. By hand, not tuned.
         planned_states: states that the planner of meals may expand. By hand; a bound on the time of a decision.
-        places_tried: places that are tried for a thing whose description goes on saying that it is misplaced. By hand,
-            not tuned.
+        places_tried: places that are tried for a thing whose description goes on saying that it is misplaced, or that
+            brings no points where others do. By hand, not tuned.
+        tidying_trials: things that are moved to see whether the world gives points for tidying. By hand, not tuned.
         tidying: how things are matched with places.
     """
 
@@ -62,6 +63,7 @@ class ExplorerSettings:
     try_key_urgency: int = 1
     planned_states: int = 20_000
     places_tried: int = 3
+    tidying_trials: int = 3
     tidying: TidyingSettings = field(default_factory=TidyingSettings)
 
 

@@ -51,6 +51,7 @@ class Tidier:
         things: Mapping[str, str],
         furniture: Mapping[str, str],
         misplaced: Mapping[str, Collection[str]] | None = None,
+        margin: float | None = None,
     ) -> list[Suggestion]:
         """Suggest better places for things.
 
@@ -59,6 +60,7 @@ class Tidier:
             furniture: piece of furniture -> its room.
             misplaced: the things that are known to be misplaced -> places that are not theirs either; ``None``: not
                 known, so that the fit decides.
+            margin: how much better another place must fit; ``None``: that of the settings.
 
         Returns:
             The things that fit another place better by more than the margin, the surest first; of things that are
@@ -68,6 +70,7 @@ class Tidier:
             return []
         names, places = sorted(things), sorted(furniture)
         fits = self._fits(names, places, things, furniture)
+        margin = self.settings.margin if margin is None else margin
         at = {place: number for number, place in enumerate(places)}
         suggestions = []
         for row, name in enumerate(names):
@@ -81,7 +84,7 @@ class Tidier:
                     suggestions.append(Suggestion(name, places[best], float(fits[row, best])))
                 continue
             best = int(np.argmax(fits[row]))
-            gain = float(fits[row, best] - fits[row, here]) - self.settings.margin if here is not None else 1.0
+            gain = float(fits[row, best] - fits[row, here]) - margin if here is not None else 1.0
             if gain > 0 and best != here:
                 suggestions.append(Suggestion(name, places[best], gain))
         return sorted(suggestions, key=lambda s: (-s.gain, s.thing))
