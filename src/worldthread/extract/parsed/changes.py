@@ -53,7 +53,8 @@ _STORY: Final = re.compile(
     re.IGNORECASE,
 )
 _TAKEN_BACK: Final = re.compile(
-    r"\bso that (?:he|she|they|I|we|it|my|his|her)\b|\bbut (?:\w+ ){0,4}?(?:came back|found (?:it|him|her|them)|turned up|returned|got (?:it|him|her|them) back)\b",
+    r"\bso that (?:he|she|they|I|we|it|my|his|her)\b|"
+    r"\bbut (?:\w+ ){0,4}?(?:came back|found (?:it|him|her|them)|turned up|returned|got (?:it|him|her|them) back)\b",
     re.IGNORECASE,
 )
 _ME_TOO: Final = re.compile(r"\b(?:me included|including me|all of us|and me(?: too)?|me too)\b", re.IGNORECASE)

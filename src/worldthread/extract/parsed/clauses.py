@@ -22,7 +22,8 @@ _SUBJECTS: Final = frozenset(["nsubj", "nsubjpass", "csubj", "csubjpass", "expl"
 _AUXILIARIES: Final = frozenset(["aux", "auxpass"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ"])
 _MOTION: Final = frozenset([
-    "climb", "count", "cycle", "drive", "fly", "get", "go", "hike", "move", "read", "ride", "run", "sail", "ski", "swim",
+    "climb", "count", "cycle", "drive", "fly", "get", "go", "hike", "move", "read", "ride", "run", "sail", "ski",
+    "swim",
     "travel", "walk",
 ])  # fmt: skip
 _DOUBTFUL_MARKS: Final = frozenset(["if", "unless", "whether", "though"])

@@ -104,7 +104,8 @@ def replaced_facts(fact: Fact, view: GraphView) -> list[Fact]:
 
 
 _MEASURE: Final = re.compile(
-    r"(?:about |around )?(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty) ?(\S+)(.*)"
+    r"(?:about |around )?(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"twenty|thirty) ?(\S+)(.*)"
 )
 
 

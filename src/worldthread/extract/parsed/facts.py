@@ -31,7 +31,8 @@ _MAKING: Final = frozenset(["bring", "make", "start"])
 _ENDED: Final = {"retire": "retired", "divorce": "divorced", "separate": "separated", "pass away": "dead"}
 _OFTEN: Final = frozenset(["once", "twice"])
 _WHERE: Final = frozenset([
-    "above", "at", "behind", "below", "beside", "by", "in", "near", "on", "opposite", "outside", "over", "under", "with",
+    "above", "at", "behind", "below", "beside", "by", "in", "near", "on", "opposite", "outside", "over", "under",
+    "with",
 ])  # fmt: skip
 
 

@@ -99,6 +99,7 @@ def named_facts(unit: str, speaker: str, view: GraphView) -> list[Fact]:
         *words,
         *(word for word in _WORD.findall(unit) if word.endswith("'s")),
         *(f"{one} {two}" for one, two in pairwise(words)),
+        *(f"{one} {two} {three}" for one, two, three in zip(words, words[1:], words[2:], strict=False)),
     ]
     names: dict[str, None] = {}
     for phrase in phrases:

@@ -47,7 +47,8 @@ _BEGIN: Final = (
     r"(?:^|[,;:.!–—-] +|\b(?:and|but|so|because|since|as|that|now|well|then|also|oh|ok|turns out|says|told me) )"
     r"(?:(?:finally|sadly|unfortunately|luckily|happily|today|yesterday|recently|now|so|actually|just|last \w+|"
     r"this (?:morning|week|month|year)|as of \w+|since \w+),? )*"
-    r"(?:(?:after|since|with|due to|because of|thanks to|from|as of) (?:the |my |our |this |last |next )?\w+(?: \w+){0,2}?,? )?"
+    r"(?:(?:after|since|with|due to|because of|thanks to|from|as of) (?:the |my |our |this |last |next )?\w+"
+    r"(?: \w+){0,2}?,? )?"
 )
 _END: Final = (
     r"(?=\W*$|\s*[,;:.!–—(-]|\s(?:and|but|so|because|since|as|after|when|while|last|yesterday|today|tonight|this|on|in|"
@@ -74,18 +75,23 @@ _DOUBTFUL: Final = re.compile(
     r"about to|(?<!not )(?<!n't )going to|will(?! not)|supposed?|never|still|before|ought|needs? to|years ago|"
     r"in my dreams|in (?:19|20)\d\d|for a living|"
     r"(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|some of|"
-    r"one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d|ll)\b|\?",
+    r"one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|"
+    r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d|ll)\b|\?",
 )
 _PRONOUN: Final = re.compile(r"\b(?:he|him|she|her)\b")
 _SOMEBODY: Final = re.compile(
-    rf"\b(?:{'|'.join(sorted(map(re.escape, PARSED_WORDS['relations'] | PARSED_WORDS['pets']), key=len, reverse=True))})\b"
+    r"\b(?:"
+    + "|".join(sorted(map(re.escape, PARSED_WORDS["relations"] | PARSED_WORDS["pets"]), key=len, reverse=True))
+    + r")\b"
 )
 _IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
 _WITHOUT_SUBJECT: Final = re.compile(
-    r"(?:just |finally |also |already |actually )*(?:sold|lost|got|gave|quit|left|cancelled|canceled|deleted|moved|broke|"
+    r"(?:just |finally |also |already |actually )*(?:sold|lost|got|gave|quit|left|cancelled|canceled|deleted|moved|"
+    r"broke|"
     r"stopped|started|finished|dropped|closed|returned|handed|switched|changed|bought|ditched|retired|resigned|gone|"
-    r"graduated|threw|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not|no longer|over|off|"
-    r"through with|free of|rid of|back from|packed|binned|pawned|scrapped|unsubscribed|unfollowed|joined|tested)\b(?! by\b)"
+    r"graduated|threw|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not|"
+    r"no longer|over|off|through with|free of|rid of|back from|packed|binned|pawned|scrapped|unsubscribed|"
+    r"unfollowed|joined|tested)\b(?! by\b)"
 )
 _NUMBER: Final = (
     r"(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty)"
@@ -96,7 +102,8 @@ _NAMED: Final = re.compile(r"^(?P<kind>.+?) (?:called|named) (?P<name>.+)$")
 _ARTICLE: Final = re.compile(r"^(?:an?|the|my|our|his|her|their|some|all|one) ")
 _OLD: Final = r"(?:old |own |beloved |poor |whole |dear |good old |trusty |little |lovely |last )?"
 _NOT_MINE: Final = re.compile(
-    r"\b(?:his|her|your|their|its|another|some|other|any|every|each|\S+(?<!SUBJ)'s|\S+s'|(?<!\bno )more|new|first|second|next|"
+    r"\b(?:his|her|your|their|its|another|some|other|any|every|each|\S+(?<!SUBJ)'s|\S+s'|(?<!\bno )more|new|first|"
+    r"second|next|"
     r"rental|rented|hire|borrowed|company|toy|model|spare|wrong|fake|friend's) $"
 )
 _OTHERS: Final = re.compile(r"\b(?:he|she|they|him|them|his|her|their)\b")
