@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from worldthread.arguments import require_query
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 SAME_SERVER: Final = "pgvector"
 """The address that stands for the server of the memory itself."""
 
+_VARIABLE: Final = "WORLDTHREAD_VECTORS"  # that :mod:`worldthread.models.config` reads, which takes long to import
 _IN_RAM: Final = ("exact", "quantised")
 _POSTGRESQL: Final = ("postgres://", "postgresql://")
 
@@ -42,20 +44,26 @@ class MemoryVectors:
         self._store = store
         self._server = path if isinstance(path, str) and path.startswith(_POSTGRESQL) else None
         self._opened: tuple[VectorStore, VectorStore] | None = None
-        if address is not None:
-            require_query(address, "the address of a store of vectors")
-        self.address = self._address(address)
-        """The address of the store; ``None`` for search in RAM. It may hold a password."""
+        self._given = None if address is None else require_query(address, "the address of a store of vectors")
+        if address is not None or _VARIABLE in os.environ:
+            self.address  # noqa: B018 (a wrong one is refused before anything is recorded)
 
     def copy(self, store: Store) -> MemoryVectors:
         """Return the same for another namespace of the same file or server."""
-        other = copy(self)
+        other = copy(self)  # with the address, if it is known
         other._store, other._opened = store, None
         return other
 
-    def _address(self, given: str | None) -> str | None:
-        if given is not None:
-            return self._usable(given)
+    @cached_property
+    def address(self) -> str | None:
+        """The address of the store; ``None`` for search in RAM. It may hold a password.
+
+        Raises:
+            FormatError: the configuration file cannot be read.
+            InputError: there is no such store.
+        """
+        if self._given is not None:
+            return self._usable(self._given)
         if self._is_in_ram:
             return None
         from worldthread.models.config import load_vectors_address
