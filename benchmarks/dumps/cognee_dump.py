@@ -48,7 +48,7 @@ async def take(cognee: Any, folder: Path, own: Path) -> None:
             memory.remember([(one.subject, one.relation, one.object) for one in statements_of(text)], at)
         count = export_statements(memory, own / "ours.cogx.tar.gz", "cogx", only_current=False)
     with tarfile.open(own / "ours.cogx.tar.gz") as archive:
-        archive.extractall(own / "ours", filter="data")
+        archive.extractall(own / "ours")  # our own archive; older releases of Python know no filter
     done = await cognee.remember(COGXArchiveSource(own / "ours"), dataset_name="ours")
     print(done)
     nodes, edges = await (await get_graph_engine()).get_graph_data()
