@@ -757,6 +757,7 @@ def axe() -> str:
     return AXE.read_text("utf-8")
 
 
+@pytest.mark.firefox
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_nothing_serious(
