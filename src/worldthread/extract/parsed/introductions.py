@@ -65,10 +65,11 @@ def introduced(doc: Doc, clauses: list[Clause], referents: Referents) -> Iterato
         if clause.negation or clause.modal or clause.is_past:
             continue
         if clause.lemma == "be" and clause.subject is not None and clause.subject.lower_ == "i":
-            name = _own_name(doc, clause)
-            if name is not None and normalise_name(name) != normalise_name(referents.speaker):
-                yield Fact(referents.speaker, "is called", name), clause
-                if (age := _AGE_AFTER.match(doc.text, doc.text.index(name, clause.verb.idx) + len(name))) is not None:
+            own_name = _own_name(doc, clause)
+            if own_name is not None and normalise_name(own_name) != normalise_name(referents.speaker):
+                yield Fact(referents.speaker, "is called", own_name), clause
+                end = doc.text.index(own_name, clause.verb.idx) + len(own_name)
+                if (age := _AGE_AFTER.match(doc.text, end)) is not None:
                     yield Fact(referents.speaker, "has age", age[1]), clause
         if clause.lemma == "have" and clause.subject is not None and clause.subject.lower_ in ("i", "we"):
             for fact in _members(doc, clause, referents):

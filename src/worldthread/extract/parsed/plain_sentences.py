@@ -97,11 +97,9 @@ def _forms() -> Iterator[_Form]:
             text = text.replace(f"<{name}>", f"(?:{words})")
         # names keep their capital, all else may be written in either case
         for name, slot in _SLOTS.items():
-            text = re.sub(
-                rf" ?\b{name}\b" if name in ("BE", "HAVE") else rf"\b{name}\b",
-                lambda _, slot=slot, name=name: slot if name == "NAME" else f"(?i:{slot})",
-                text,
-            )
+            written = rf" ?\b{name}\b" if name in ("BE", "HAVE") else rf"\b{name}\b"
+            read = slot if name == "NAME" else f"(?i:{slot})"
+            text = re.sub(written, read.replace("\\", r"\\"), text)
         yield _Form(re.compile(text + f"(?i:{_END})"), entry["relation"], bool(entry.get("first")))
 
 
