@@ -18,33 +18,13 @@ from said import said, written
 
 from worldthread.agents.memory_modules.graphiti_client import FalkorDBProcess, make_client
 from worldthread.bench.adversarial.graphiti import answer
+from worldthread.bench.adversarial.systems import mem0_in
 from worldthread.models.fake import FakeEmbedder
 
 
 def mem0(folder: Path) -> None:
-    from langchain_core.embeddings import Embeddings
-    from mem0 import Memory
-
-    embedder = FakeEmbedder()
-
-    class Hook(Embeddings):  # type: ignore[misc]
-        def embed_documents(self, texts: list[str]) -> list[list[float]]:
-            return [list(map(float, row)) for row in embedder.embed(texts)]
-
-        def embed_query(self, text: str) -> list[float]:
-            return self.embed_documents([text])[0]
-
     with tempfile.TemporaryDirectory() as own:
-        memory = Memory.from_config(
-            {
-                "embedder": {"provider": "langchain", "config": {"model": Hook()}},
-                "history_db_path": f"{own}/history.db",
-                "vector_store": {
-                    "provider": "qdrant",
-                    "config": {"path": f"{own}/qdrant", "embedding_model_dims": embedder.dimensions, "on_disk": True},
-                },
-            }
-        )
+        memory = mem0_in(Path(own))
         for text, _ in said():
             memory.add([{"role": "user", "content": text}], user_id="anna", infer=False)
         dump = memory.get_all(filters={"user_id": "anna"}, top_k=100_000)

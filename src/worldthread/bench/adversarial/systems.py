@@ -93,6 +93,30 @@ class LangGraph(System):
         self._context.__exit__(None, None, None)
 
 
+def mem0_in(folder: Path) -> Any:
+    """Return a memory of mem0 that keeps everything in a folder, with our embedder of tests and without a model."""
+    from langchain_core.embeddings import Embeddings
+    from mem0 import Memory
+
+    embedder = FakeEmbedder()
+
+    class Hook(Embeddings):  # type: ignore[misc]
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [list(map(float, row)) for row in embedder.embed(texts)]
+
+        def embed_query(self, text: str) -> list[float]:
+            return self.embed_documents([text])[0]
+
+    store = {"path": str(folder / "qdrant"), "embedding_model_dims": embedder.dimensions, "on_disk": True}
+    return Memory.from_config(
+        {
+            "embedder": {"provider": "langchain", "config": {"model": Hook()}},
+            "history_db_path": str(folder / "history.db"),
+            "vector_store": {"provider": "qdrant", "config": store},
+        }
+    )
+
+
 class Mem0(System):
     """``Memory.add(infer=False)``, ``delete``, ``get_all`` and ``search``; local Qdrant; no model is asked."""
 
@@ -108,27 +132,8 @@ class Mem0(System):
     }
 
     def __init__(self, folder: Path) -> None:
-        from langchain_core.embeddings import Embeddings
-        from mem0 import Memory as Mem0Memory
-
         logging.getLogger("mem0").setLevel(logging.ERROR)  # it warns of each optional package that is not there
-        embedder = FakeEmbedder()
-
-        class Hook(Embeddings):  # type: ignore[misc]
-            def embed_documents(self, texts: list[str]) -> list[list[float]]:
-                return [list(map(float, row)) for row in embedder.embed(texts)]
-
-            def embed_query(self, text: str) -> list[float]:
-                return self.embed_documents([text])[0]
-
-        store = {"path": str(folder / "qdrant"), "embedding_model_dims": embedder.dimensions, "on_disk": True}
-        self._memory = Mem0Memory.from_config(
-            {
-                "embedder": {"provider": "langchain", "config": {"model": Hook()}},
-                "history_db_path": str(folder / "history.db"),
-                "vector_store": {"provider": "qdrant", "config": store},
-            }
-        )
+        self._memory = mem0_in(folder)
 
     def write(self, user: str, text: str, at: float) -> str:
         done = self._memory.add([{"role": "user", "content": text}], user_id=user, infer=False)

@@ -23,8 +23,7 @@ _AUXILIARIES: Final = frozenset(["aux", "auxpass"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ"])
 _MOTION: Final = frozenset([
     "climb", "count", "cycle", "drive", "fly", "get", "go", "hike", "move", "read", "ride", "run", "sail", "ski",
-    "swim",
-    "travel", "walk",
+    "swim", "travel", "walk",
 ])  # fmt: skip
 _DOUBTFUL_MARKS: Final = frozenset(["if", "unless", "whether", "though"])
 _NEGATIONS: Final = frozenset(["not", "n't", "n’t", "never", "no"])
@@ -252,8 +251,7 @@ def is_particle(child: Token) -> bool:
             and child.nbor(-1).tag_ != "PRP"
             and any(t.lower_ in ("in", "at", "on") and t.dep_ == "prep" for t in following)
         )
-        to = child.i + 1 < len(child.doc) and child.nbor().lower_ == "to" and child.head.lemma_.lower() in _MOTION
-        if to and child.lower_ in ("up", "down", "over"):
+        if child.lower_ in ("up", "down", "over") and _leads_to(child):
             return False  # "drove up to the cabin"
         return not (is_place and child.lower_ in ("up", "down", "over"))  # "explored the coast up in the north"
     is_next = (
@@ -262,10 +260,14 @@ def is_particle(child: Token) -> bool:
         and child.i == child.head.i + 1
         and child.lower_ in WORDS["particles"]
     )
-    before_to = is_next and child.head.lemma_.lower() in _MOTION and child.i + 1 < len(child.doc)
-    if before_to and child.lower_ in ("up", "down", "over", "on") and child.nbor().lower_ == "to":
+    if child.lower_ in ("up", "down", "over", "on") and _leads_to(child):
         return False
     return is_next and not any(c.dep_ in ("pobj", "pcomp") for c in child.children)
+
+
+def _leads_to(child: Token) -> bool:
+    """Return whether a word stands between a verb of motion and "to"."""
+    return child.i + 1 < len(child.doc) and child.nbor().lower_ == "to" and child.head.lemma_.lower() in _MOTION
 
 
 def _is_doubtful(child: Token) -> bool:

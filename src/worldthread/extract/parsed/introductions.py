@@ -41,7 +41,6 @@ _I_AM: Final = re.compile(
     r"(?=\s*$|\s*[.!;(]|, (?:\d|and |[a-z]|I |I')| and (?i:i|i'm|i've|my|we|a|an) | from | here)"
 )
 _NAMED_RELATIVE: Final = re.compile(rf"\b[Mm]y ([a-z]+(?:-in-law)?),? ({_NAME})(?!['’]s|[\w]| [A-Z])")
-_WEEKDAYS: Final = frozenset(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "i"])
 _AGE_AFTER: Final = re.compile(r", (\d{2})(?=[,.!;]|$| and )")
 _NUMBERS: Final = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "both": 2}
 _PARTICLES: Final = frozenset(["al", "bin", "da", "de", "del", "di", "el", "van", "von"])
@@ -81,11 +80,7 @@ def _named_relatives(doc: Doc, clauses: list[Clause]) -> Iterator[tuple[str, str
     for match in _NAMED_RELATIVE.finditer(doc.text) if clauses else ():
         role, name = match[1].lower(), match[2]
         token = next((t for t in doc if t.idx == match.start(2)), None)
-        if (
-            token is None
-            or role not in WORDS["relations"] | WORDS["pets"]
-            or name.lower() in WORDS["times"] | _WEEKDAYS
-        ):
+        if token is None or role not in WORDS["relations"] | WORDS["pets"] or name.lower() in WORDS["times"] | {"i"}:
             continue
         is_other = token.tag_ in ("MD", "VBZ", "VBD", "IN", "JJ", "RB") or role in ("boss", "friend", "doctor")
         if not is_other and not any(t.lower_ in ("late", "ex", "former", "old") for t in doc[: token.i]):

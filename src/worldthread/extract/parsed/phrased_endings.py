@@ -87,8 +87,7 @@ _SOMEBODY: Final = re.compile(
 _IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
 _WITHOUT_SUBJECT: Final = re.compile(
     r"(?:just |finally |also |already |actually )*(?:sold|lost|got|gave|quit|left|cancelled|canceled|deleted|moved|"
-    r"broke|"
-    r"stopped|started|finished|dropped|closed|returned|handed|switched|changed|bought|ditched|retired|resigned|gone|"
+    r"broke|stopped|started|finished|dropped|closed|returned|handed|switched|changed|bought|ditched|retired|resigned|gone|"
     r"graduated|threw|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not|"
     r"no longer|over|off|through with|free of|rid of|back from|packed|binned|pawned|scrapped|unsubscribed|"
     r"unfollowed|joined|tested)\b(?! by\b)"
@@ -103,8 +102,7 @@ _ARTICLE: Final = re.compile(r"^(?:an?|the|my|our|his|her|their|some|all|one) ")
 _OLD: Final = r"(?:old |own |beloved |poor |whole |dear |good old |trusty |little |lovely |last )?"
 _NOT_MINE: Final = re.compile(
     r"\b(?:his|her|your|their|its|another|some|other|any|every|each|\S+(?<!SUBJ)'s|\S+s'|(?<!\bno )more|new|first|"
-    r"second|next|"
-    r"rental|rented|hire|borrowed|company|toy|model|spare|wrong|fake|friend's) $"
+    r"second|next|rental|rented|hire|borrowed|company|toy|model|spare|wrong|fake|friend's) $"
 )
 _OTHERS: Final = re.compile(r"\b(?:he|she|they|him|them|his|her|their)\b")
 
