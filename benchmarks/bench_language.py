@@ -20,6 +20,7 @@ unseen. The parts, and when an entry is right:
 * dates_varied, others_varied: a second set of each, in more varied words and in all four languages. undated: the fact
   is not stated, or has no bound but the time of the message.
 * dates_plain_second: dates in short plain sentences, and undated as above.
+* fifth: everyday sentences, changes, dates and nonsense by a writer who saw no rule and none of their results.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
 """
@@ -299,7 +300,7 @@ def changes_third(half: str, name: str = "third") -> Iterator[Verdict]:
         yield judge_look_alike(f"look-alikes, {name}", before, later, speaker=speaker)
     for speaker, before, correction, words in data["corrections"]:
         yield judge_correction(f"corrections, {name}", before, correction, words, speaker=speaker)
-    yield from (replace(judge_date(*entry), part=f"dates, {name}") for entry in data["dates"])
+    yield from (replace(judge_date(*entry), part=f"dates, {name}") for entry in data.get("dates", ()))
 
 
 def changes_plain(half: str) -> Iterator[Verdict]:
@@ -322,10 +323,10 @@ def dates_varied(half: str) -> Iterator[Verdict]:
             yield from (replace(judge_date(*entry), part=f"dates, {name}") for entry in entries)
 
 
-def dates_plain_second(half: str) -> Iterator[Verdict]:
-    data = read("dates_plain_second", half)
-    yield from (replace(judge_date(*entry), part="dates, plain, second") for entry in data["english"])
-    yield from (replace(judge_undated(*entry), part="undated, plain, second") for entry in data["undated"])
+def dates_plain_second(half: str, name: str = "plain_second") -> Iterator[Verdict]:
+    data, part = read(f"dates_{name}", half), name.replace("_", ", ")
+    yield from (replace(judge_date(*entry), part=f"dates, {part}") for entry in data["english"])
+    yield from (replace(judge_undated(*entry), part=f"undated, {part}") for entry in data["undated"])
 
 
 def nonsense(half: str) -> Iterator[Verdict]:
@@ -345,6 +346,14 @@ def others_varied(half: str) -> Iterator[Verdict]:
         yield replace(verdict, part=f"{verdict.part}, varied")
 
 
+def fifth(half: str) -> Iterator[Verdict]:
+    for speaker, sentence, *listed in read("everyday_fifth", half)["sentences"]:
+        yield judge_sentence("everyday, fifth", sentence, listed, speaker)
+    yield from changes_third(half, "fifth")
+    yield from dates_plain_second(half, "fifth")
+    yield from (judge_nothing("nonsense, fifth", sentence) for sentence in read("nonsense_fifth", half)["sentences"])
+
+
 PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "everyday": everyday,
     "changes": changes,
@@ -357,6 +366,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "dates_varied": dates_varied,
     "dates_plain_second": dates_plain_second,
     "others_varied": others_varied,
+    "fifth": fifth,
 }
 
 
