@@ -20,6 +20,7 @@ unseen. The parts, and when an entry is right:
 * dates_varied, others_varied: a second set of each, in more varied words and in all four languages. undated: the fact
   is not stated, or has no bound but the time of the message.
 * dates_plain_second: dates in short plain sentences, and undated as above.
+* dates_constructions: dates by the construction that says them, and undated as above.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
 """
@@ -322,10 +323,14 @@ def dates_varied(half: str) -> Iterator[Verdict]:
             yield from (replace(judge_date(*entry), part=f"dates, {name}") for entry in entries)
 
 
-def dates_plain_second(half: str) -> Iterator[Verdict]:
-    data = read("dates_plain_second", half)
-    yield from (replace(judge_date(*entry), part="dates, plain, second") for entry in data["english"])
-    yield from (replace(judge_undated(*entry), part="undated, plain, second") for entry in data["undated"])
+def dates_plain_second(half: str, name: str = "plain_second") -> Iterator[Verdict]:
+    data, shown = read(f"dates_{name}", half), name.replace("_", ", ")
+    yield from (replace(judge_date(*entry), part=f"dates, {shown}") for entry in data["english"])
+    yield from (replace(judge_undated(*entry), part=f"undated, {shown}") for entry in data["undated"])
+
+
+def dates_constructions(half: str) -> Iterator[Verdict]:
+    yield from dates_plain_second(half, "constructions")
 
 
 def nonsense(half: str) -> Iterator[Verdict]:
@@ -356,6 +361,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "others": others,
     "dates_varied": dates_varied,
     "dates_plain_second": dates_plain_second,
+    "dates_constructions": dates_constructions,
     "others_varied": others_varied,
 }
 

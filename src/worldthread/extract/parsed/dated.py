@@ -142,21 +142,7 @@ class _DatedClause:
         return self._clause.lemma == "know" and any(c.dep_ == "dobj" and c.pos_ == "PROPN" for c in self._verb.rights)
 
     def _relation(self, following: str = "") -> str:
-        clause = self._clause
-        particle = clause.lemma.partition(" ")[2]
-        participle = self._verb.lower_
-        going = going_of(clause)
-        if going is not None:
-            return " ".join(filter(None, (going, participle, particle, following)))
-        if clause.modal:
-            verb = f"plans to {self._verb.lemma_.lower()}"
-        elif clause.is_progressive:
-            verb = f"was {participle}" if clause.is_past else f"is {participle}"
-        elif clause.is_perfect:
-            verb = "knows" if self._clause.lemma == "know" else f"has {participle}"
-        else:
-            verb = participle if clause.is_past else third_person(self._verb.lemma_.lower())
-        return " ".join(filter(None, (verb, particle, following)))
+        return relation_of(self._clause, following)
 
     def _of_event(self) -> tuple[str, str] | None:
         # "by Friday" says when something is to be done, not when it happens
@@ -352,6 +338,29 @@ class _DatedClause:
         if time.role == "during" and begin == end:
             return None  # "for most of 2022"
         return ("from", f"{begin} to {end}") if time.role == "during" else None
+
+
+def relation_of(clause: Clause, following: str = "") -> str:
+    """Return the verb of a clause in words: "had", "plans to fly", "is reading", with what belongs to it.
+
+    Args:
+        clause: the clause.
+        following: the preposition after the verb; empty without one.
+    """
+    particle = clause.lemma.partition(" ")[2]
+    participle = clause.verb.lower_
+    going = going_of(clause)
+    if going is not None:
+        return " ".join(filter(None, (going, participle, particle, following)))
+    if clause.modal:
+        verb = f"plans to {clause.verb.lemma_.lower()}"
+    elif clause.is_progressive:
+        verb = f"was {participle}" if clause.is_past else f"is {participle}"
+    elif clause.is_perfect:
+        verb = "knows" if clause.lemma == "know" else f"has {participle}"
+    else:
+        verb = participle if clause.is_past else third_person(clause.verb.lemma_.lower())
+    return " ".join(filter(None, (verb, particle, following)))
 
 
 def _times_of(doc: Doc, clause: Clause, at: float) -> list[TimeExpression]:

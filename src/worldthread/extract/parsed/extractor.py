@@ -14,6 +14,7 @@ from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
+from worldthread.extract.parsed.dated_sentences import dated_sentence, is_of_several_times
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
@@ -23,7 +24,7 @@ from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrased_endings import phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.probable import probable_facts
-from worldthread.extract.parsed.validity import TURNS
+from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
@@ -306,6 +307,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         found_facts = whole_facts(doc, read, stated, referents, self._at)
         stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
+        stated = self._with_dated_sentence(sentence, doc, stated, referents, names)
         if self._is_plan_before:
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
@@ -314,6 +316,27 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _with_dated_sentence(
+        self,
+        sentence: Sentence,
+        doc: Doc,
+        stated: tuple[LocatedFact, ...],
+        referents: Referents,
+        names: frozenset[str],
+    ) -> tuple[LocatedFact, ...]:
+        """Return the facts of a sentence; what it says at its time, where that is all that the message says."""
+        if self._at is None or len(self._docs) != 1:
+            return stated
+        text = sentence.text[_begin(sentence) :]
+        is_dated = any(one.fact.valid_from is not None or one.fact.valid_to is not None for one in stated)
+        if is_dated and not is_of_several_times(text, doc, self._at):
+            return stated
+        dated = dated_sentence(text, doc, referents, names, self._at)
+        if not dated:
+            return stated
+        keys = {one.fact.key for one in dated}
+        return dated + tuple(one for one in stated if is_kinship(one) and one.fact.key not in keys)
 
     def _update_subject(self, sentence: Sentence, found: list[NamedEntity], facts: tuple[Fact, ...]) -> None:
         super()._update_subject(sentence, found, facts)

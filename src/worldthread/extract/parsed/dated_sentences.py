@@ -1,0 +1,417 @@
+"""Reads a message of one short sentence without its time, and gives what it says that time.
+
+Most sentences that give no fact with their times ("On 3 March I start as head of sales", "Last spring I hiked the West
+Highland Way") are plain without them. What is left of a sentence is read by all other rules; where these make nothing
+of it, its verb and what follows it are the fact, because somebody who says nothing else means that it be known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from worldthread.extract.parsed.aspects import aspect_for
+from worldthread.extract.parsed.clauses import WORDS, Clause
+from worldthread.extract.parsed.dated import relation_of
+from worldthread.extract.parsed.facts import IS_ON, LocatedFact, facts_of
+from worldthread.extract.parsed.parser import normalised, parse
+from worldthread.extract.parsed.phrases import render
+from worldthread.extract.parsed.probable import is_figure
+from worldthread.extract.parsed.validity import TURNS, is_planning, is_told_as_past, with_validity
+from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import is_program
+from worldthread.extract.times import TimeExpression, time_expressions
+from worldthread.extract.when import shown_time
+from worldthread.types import Fact
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_LONGEST: Final = 20  # words
+_LONGEST_REST: Final = 12  # words after the verb
+_OPENING: Final = re.compile(
+    r"(?:(?:so|well|btw|by the way|oh|ok|okay|also|fyi|hey|hi|guess what|good news|big news|news|update|reminder|and|but|then|"
+    r"just so you know|i[’']?ve got news)\b[!:,. ]*)+",
+    re.IGNORECASE,
+)
+_CLOSING: Final = re.compile(r"(?:[ ,]+(?:lol|haha|though|btw|by the way|too|again|actually|finally)|[\s.!…:;)(]+|[^\w\s.,'’)\"-]+)+$", re.I)
+_DOUBTFUL: Final = re.compile(r"[?\"“”:;()]|\b(?:if|unless|whether|would|could|should|might|may have|as if|like a)\b", re.IGNORECASE)
+_UNREAD_TIME: Final = re.compile(
+    r"\b(?:ago|since|until|till|yesterday|tomorrow|tonight|today|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|"
+    r"february|april|june|july|august|september|october|november|december|(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+_CLOCK: Final = re.compile(
+    r",? ?\b(?:at|from|by|@) (?:about |around )?(?P<clock>(?:(?:half|a quarter|quarter|five|ten|twenty|twenty-five|\d\d?) "
+    r"(?:minutes )?(?:past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d\d?)|half (?:one|two|three|"
+    r"four|five|six|seven|eight|nine|ten|eleven|twelve)|noon|midday|midnight|\d{1,2}[:.]\d\d(?: ?[ap]\.?m\b\.?)?|"
+    r"\d{1,2}(?: ?[ap]\.?m\b\.?| o['’]clock)?|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: o['’]clock| "
+    r"thirty| fifteen)?)(?: in the (?:morning|afternoon|evening))?)(?= *(?:$|[.,!]|on |in |at |with |sharp|next |this |today|"
+    r"tomorrow|last |yesterday|and ))",
+    re.IGNORECASE,
+)
+_CLEFT: Final = re.compile(r"^(?:it|that)(?:['’]s| was| is)(?: only| just| about)?(?: that| when)? (?=(?:i|we|my|our)\b)", re.IGNORECASE)
+_WHEN_CLAUSE: Final = re.compile(
+    r",? when (?:i|we|he|she|they) (?:was|were|turned) (?:(?:about|around|only) )?[\w-]+(?: years old)?(?=,)", re.IGNORECASE
+)
+_AGE_CLAUSE: Final = re.compile(r",? (?:at the age of|at age|aged) [\w-]+(?=,)", re.IGNORECASE)
+_PREPOSITION: Final = re.compile(r"\b(?:in|on|at|for|from|to|by|since|until|till|about|around|of|over|during|back|the|and)$", re.IGNORECASE)
+_IT_IS: Final = re.compile(r"^(?:it|that)(?:['’]s| is| will be|['’]ll be| was) (?P<what>.+)$", re.IGNORECASE)
+_TIME_IS: Final = re.compile(r"^(?:is|was|will be|['’]s) (?P<what>(?:my|our|the) .+)$", re.IGNORECASE)
+_SCHEDULE: Final = re.compile(
+    r"^(?P<what>.+?)(?:['’]s| is| are| will be|['’]ll be| takes place| is happening| is scheduled| is planned| is due| "
+    r"has been moved| got moved| is set)$",
+    re.IGNORECASE,
+)
+_SECOND_PART: Final = re.compile(r",? (?:and then|and|then|but) |, ", re.IGNORECASE)
+_ARTICLE: Final = re.compile(r"^(?:an?|the|some) ", re.IGNORECASE)
+_FILLERS: Final = frozenset(["just", "finally", "also", "only", "really", "actually", "already", "still", "even"])
+_SAID: Final = WORDS["attitudes"] - {"see", "propose", "announce", "find", "report"}
+_EMPTY: Final = frozenset(["happen", "seem", "appear", "sound", "look", "mean", "feel", "dream", "let", "keep", "try", "want", "turn"])
+_WILL: Final = frozenset(["will", "'ll", "’ll"])
+_NAMES: Final = frozenset(["NN", "NNS", "NNP", "NNPS", "CD", "JJ", "POS", "PRP$", "DT", "IN", "VBG", "HYPH", "CC", "VBN", "FW", "JJS"])
+_FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", "WP$", "EX", "UH"])
+_POINTING: Final = frozenset([
+    "it", "this", "that", "these", "those", "something", "anything", "everything", "nothing", "someone", "somebody", "one",
+    "he", "she", "they", "him", "them", "you", "your", "there", "what", "who", "how", "so", "not", "never", "no", "stuff",
+    "yours", "theirs", "everyone", "everybody", "nobody",
+])  # fmt: skip
+_PLACES: Final = frozenset(["here", "home", "abroad", "away", "off", "out", "back", "up", "over", "down", "in"])
+
+
+class _Rest(NamedTuple):
+    """What is left of a sentence without its times.
+
+    Args:
+        text: the words.
+        sentence: the sentence that the times were found in.
+        clock: what it says of the time of day; empty for nothing.
+    """
+
+    text: str
+    sentence: str
+    clock: str
+
+
+def dated_sentence(text: str, doc: Doc, referents: Referents, names: frozenset[str], at: float) -> tuple[LocatedFact, ...]:
+    """Return what a message of one short sentence says at the times that it names.
+
+    Args:
+        text: the sentence, all that the message says.
+        doc: its dependency tree.
+        referents: whom its pronouns mean.
+        names: the words of the proper names in it.
+        at: time of the sentence in seconds since 1970-01-01 UTC, or a turn, against which nothing is resolved.
+
+    Returns:
+        Its facts with their times; none where that is not clear.
+    """
+    if abs(at) < TURNS or is_program(referents.speaker) or len(text.split()) > _LONGEST:
+        return ()
+    text = _plain(text)
+    if _DOUBTFUL.search(text) or any(token.lower_ in WORDS["doubt"] for token in doc):
+        return ()
+    parts = tuple(_parts(text, doc, at))
+    found = [_read_part(part, referents, names, at) for part in parts]
+    return tuple(fact for facts in found for fact in facts) if all(found) else ()
+
+
+def is_of_several_times(text: str, doc: Doc, at: float) -> bool:
+    """Return whether one verb has several places or things, each with a time: "went to Rome in 2015 and Oslo in 2018".
+
+    Args:
+        text: a sentence.
+        doc: its dependency tree.
+        at: as for :func:`dated_sentence`.
+    """
+    return abs(at) >= TURNS and len(text.split()) <= _LONGEST and len(tuple(_parts(_plain(text), doc, at))) > 1
+
+
+def _plain(text: str) -> str:
+    opening = _OPENING.match(text)
+    text = text[opening.end() :] if opening is not None else text
+    return _CLOSING.sub("", text)
+
+
+def _bounding(text: str, at: float, is_past: bool | None) -> list[TimeExpression]:
+    return [time for time in time_expressions(text, at, is_past=is_past) if time.role != "recurring"]
+
+
+def _parts(text: str, doc: Doc, at: float) -> Iterator[str]:
+    """Yield the sentence, or for each of its times the verb with what belongs to that time."""
+    times = [time for time in _bounding(text, at, None) if time.valid_from is not None or time.valid_to is not None]
+    verb = next((t for t in doc if t.tag_ in ("VBD", "VBG", "VBN", "VBP", "VBZ") and t.dep_ == "ROOT"), None)
+    offset = text.lower().find(f" {verb.lower_} ") if verb is not None else -1
+    if len(times) != 2 or verb is None or offset < 0 or offset > times[0].start or times[1].end < len(text):
+        yield text
+        return
+    joint = _SECOND_PART.match(text, times[0].end)
+    second = text[joint.end() : times[1].start].strip() if joint is not None else ""
+    words = second.lower().split()
+    is_place = bool(words) and words[0] in ("in", "at", "to", "for", "as", "with", "from", "on")
+    is_thing = bool(words) and words[0] in ("a", "an", "the", "my", "our")
+    token = next((t for t in doc if joint is not None and words and t.lower_ == words[0] and t.idx > verb.idx), None)
+    if not (is_place or is_thing) or token is None or any(t.tag_ in _FINITE for t in doc[verb.i + 1 :]):
+        yield text
+        return
+    first = text[offset + 1 : times[0].start].split()
+    if len(words) < 2 or (is_place and words[0] not in [word.lower() for word in first]):
+        yield text
+        return
+    yield text[: times[0].end]
+    yield f"{text[: offset + len(verb.text) + 1]} {second} {text[times[1].start :]}"
+
+
+def _without_times(text: str, at: float) -> _Rest | None:
+    """Return what is left without times; ``None`` where there is none, or one that is not understood."""
+    times: list[TimeExpression] = []
+    for is_past in (None, True, False):
+        found = time_expressions(text, at, is_past=is_past)
+        if any(time.role == "recurring" for time in found):
+            return None
+        if any(time.valid_from is not None or time.valid_to is not None for time in found):
+            times = found
+            break
+    clock = _CLOCK.search(text)
+    if not times and clock is None:
+        return None
+    spans = [(time.start, time.end) for time in times]
+    if clock is not None and not any(start < clock.end() and clock.start() < end for start, end in spans):
+        spans.append(clock.span())
+    left = text
+    for start, end in sorted(spans, reverse=True):
+        left = f"{left[:start].rstrip()} {left[end:].lstrip()}"
+    sentence = text
+    for pattern in (_WHEN_CLAUSE, _AGE_CLAUSE):
+        left = pattern.sub("", left)
+        sentence = pattern.sub("", sentence)
+    left = re.sub(r"\s*,(?=\s*(?:,|$))", "", re.sub(r"^[\s,.–—-]+|[\s,.–—-]+$", "", left))
+    left = re.sub(r"\s{2,}", " ", _CLEFT.sub("", left)).strip(" ,")
+    if not left or _PREPOSITION.search(left) or _UNREAD_TIME.search(left):
+        return None
+    left = left[0].upper() + left[1:] if left[0].isalpha() else left
+    return _Rest(left, sentence, "" if clock is None or times else clock["clock"].lower())
+
+
+def _read_part(text: str, referents: Referents, names: frozenset[str], at: float) -> tuple[LocatedFact, ...]:
+    rest = _without_times(text, at)
+    if rest is None:
+        return ()
+    if (day := _day_of(rest, referents, at)) is not None:
+        return (day,)
+    doc = parse([normalised(f"{rest.text}.")])[0]
+    read = facts_of(doc, referents, names)
+    if len(read.clauses) != 1 or sum(t.tag_ in ("VBD", "VBP", "VBZ", "MD") for t in doc) > 1:
+        return ()
+    clause, named = read.clauses[0]
+    if is_planning(clause) or is_figure(clause.verb):
+        return ()
+    facts = read.facts
+    if not facts:
+        subject = named.name if named is not None else _thing(clause, referents)
+        told = _told(clause, referents) if subject is not None else None
+        if subject is None or told is None:
+            return ()
+        fact = Fact(subject, *told)
+        facts = (LocatedFact(replace(fact, aspect=aspect_for(fact)), clause),)
+    is_past = is_told_as_past(clause)
+    times = _bounding(rest.sentence, at, is_past)
+    if rest.clock:
+        times = _today(rest.clock, clause, at, is_past=is_past)
+    dated = (with_validity(one, times, at, is_past=is_past) for one in facts)
+    return tuple(
+        one._replace(is_plain=True, is_certain=False) for one in dated if _is_bounded(one.fact) and not _is_mistimed(one, at)
+    )
+
+
+def _is_bounded(fact: Fact) -> bool:
+    return fact.valid_from is not None or fact.valid_to is not None
+
+
+def _is_mistimed(stated: LocatedFact, at: float) -> bool:
+    """Return whether a verb in the present tells what is over: then its tense was not seen."""
+    clause, fact = stated.clause, stated.fact
+    is_present = not (clause.is_past or clause.is_perfect or clause.modal)
+    return is_present and fact.valid_to is not None and fact.valid_to <= at
+
+
+def _today(clock: str, clause: Clause, at: float, *, is_past: bool) -> list[TimeExpression]:
+    """Return today, where a time of day without a day can only be of today: "I have a call at 4 pm"."""
+    happens = clause.is_progressive or clause.modal in _WILL or is_past
+    if clause.lemma == "have" and not clause.is_past:
+        happens = any(c.dep_ == "dobj" and any(a.lower_ in ("a", "an") for a in c.lefts) for c in clause.verb.rights)
+    hour = re.match(r"(\d{1,2})(?:[:.]\d\d)? ?([ap])?", clock)
+    now = datetime.fromtimestamp(at, UTC)
+    if not happens or clause.is_perfect:
+        return []
+    if hour is not None:
+        value = int(hour[1]) % 12 + (12 if hour[2] == "p" else 0) if hour[2] else int(hour[1])
+        is_over = value <= now.hour
+        if hour[2] is None and value <= 12 and (is_over or is_past):
+            is_over = is_past  # of the morning or of the evening
+        if value > 24 or is_over != is_past:
+            return []
+    elif clock not in ("noon", "midday") or (now.hour >= 12) != is_past:
+        return []
+    day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return [TimeExpression(0, 0, day.timestamp(), (day + timedelta(days=1)).timestamp(), "at", "day")]
+
+
+# -- what happens on a day --------------------------------------------------------------------------------------------
+
+
+def _day_of(rest: _Rest, referents: Referents, at: float) -> LocatedFact | None:
+    """Read "it's parents' evening this Thursday", "tomorrow is my first day at Bosch", "the fair is on Friday the 8th"."""
+    match = _IT_IS.match(rest.text) or _TIME_IS.match(rest.text) or _SCHEDULE.match(rest.text)
+    if match is None or rest.clock:
+        return None
+    times = [time for time in _bounding(rest.sentence, at, False) if time.valid_from is not None]
+    if len(times) != 1 or times[0].valid_to is None or times[0].role not in ("at", "during") or times[0].valid_to <= at:
+        return None
+    doc = parse([normalised(match["what"])])[0]
+    words = [token for token in doc if not token.is_punct or token.text in "'’-"]
+    head = doc[:].root
+    is_noun = head.tag_ in ("NN", "NNS", "NNP", "NNPS", "CD", "JJ") and all(t.tag_ in _NAMES for t in words)
+    first = words[0].lower_ if words else ""
+    is_known = first in ("my", "our", "the") or words[0].tag_ in ("NN", "NNS", "NNP", "NNPS", "VBG")
+    if match.re is _IT_IS:
+        is_known = is_known and (first != "the" or len(words) > 2) and head.tag_ != "NNP"
+    is_thing = head.lemma_.lower() not in WORDS["vague"] | WORDS["relations"] | WORDS["judging"] | WORDS["stories"] - {"play", "show"}
+    if not words or not is_noun or not is_known or not is_thing or len(words) > 8 or head.ent_type_ == "PERSON":
+        return None
+    if first in _POINTING or any(token.lower_ in _POINTING for token in words):
+        return None
+    name = render(doc[0], words[-1].i, referents)
+    if name is None:
+        return None
+    name = _ARTICLE.sub("", name)
+    name = name if words[0].tag_ == "NNP" or first in ("my", "our") else name[0].lower() + name[1:]
+    begin, end = times[0].valid_from, times[0].valid_to
+    assert begin is not None
+    fact = Fact(name, IS_ON, _shown_days(begin, end), f"day of {name}".lower(), valid_from=begin, valid_to=end)
+    clause = Clause(head, None, "be", (), "", False, False, False, False, "")
+    return LocatedFact(fact, clause, is_plain=True)
+
+
+def _shown_days(begin: float, end: float) -> str:
+    """Return a day, or the first and the last of several."""
+    if end - begin <= timedelta(days=1).total_seconds():
+        return shown_time(begin)
+    return f"{datetime.fromtimestamp(begin, UTC):%Y-%m-%d} to {datetime.fromtimestamp(end - 1, UTC):%Y-%m-%d}"
+
+
+# -- what a verb tells ------------------------------------------------------------------------------------------------
+
+
+def _thing(clause: Clause, referents: Referents) -> str | None:
+    """Return a subject that is a thing or an event: "the plumber", "term", "dinner with Ana"."""
+    subject = clause.subject
+    if subject is None or subject.tag_ not in ("NN", "NNS", "NNP") or subject.i > clause.verb.i:
+        return None
+    words = [token for token in subject.subtree if token.i < clause.verb.i]
+    if words[-1].i - words[0].i >= len(words) or words[0].i > 0:
+        return None
+    if any(token.lower_ in _POINTING or token.tag_ not in _NAMES for token in words) or words[0].lower_ in ("a", "an"):
+        return None
+    if subject.lemma_.lower() in WORDS["vague"] | WORDS["stories"] | WORDS["anybody"]:
+        return None
+    name = render(words[0], words[-1].i, referents)
+    if name is None:
+        return None
+    name = _ARTICLE.sub("", name)
+    return name if words[0].tag_ in ("NNP", "PRP$") else name[0].lower() + name[1:]
+
+
+def _told(clause: Clause, referents: Referents) -> tuple[str, str] | None:
+    """Return the verb of a clause, and what follows it."""
+    verb = clause.lemma.partition(" ")[0]
+    if verb in _SAID | _EMPTY or (clause.modal and clause.modal not in _WILL):
+        return None
+    if clause.negation and not (clause.is_perfect and not clause.is_past):
+        return None
+    tokens = [token for token in clause.verb.doc[clause.verb.i + 1 :]]
+    while tokens and (tokens[-1].is_punct or tokens[-1].is_space):
+        tokens.pop()
+    while tokens and tokens[0].lower_ in _FILLERS:
+        tokens.pop(0)
+    particle = clause.lemma.partition(" ")[2]
+    if particle and tokens and tokens[0].lower_ == particle:
+        tokens.pop(0)
+    elif particle:
+        clause = replace(clause, lemma=verb)
+    if len(tokens) > _LONGEST_REST or any(_is_unclear(token) for token in tokens):
+        return None
+    if not tokens:
+        return _of_verb_alone(clause)
+    if verb == "be" and not _is_told_state(tokens):
+        return None
+    following = ""
+    if tokens[0].tag_ in ("IN", "TO", "RP") and len(tokens) > 1 and tokens[1].tag_ not in ("VB", "RB"):
+        following = tokens.pop(0).lower_
+        if tokens[0].tag_ in ("IN", "TO") and len(tokens) > 1:  # "out of the office", "up to Leeds"
+            following = f"{following} {tokens.pop(0).lower_}"
+    head = next((t for t in tokens if t.head not in tokens), tokens[0])
+    if _says_nothing(head, tokens):
+        return None
+    value = render(tokens[0], tokens[-1].i, referents)
+    if value is None:
+        return None
+    return _relation(clause, following), _ARTICLE.sub("", value)
+
+
+def _relation(clause: Clause, following: str) -> str:
+    words = relation_of(clause, following)
+    if clause.lemma == "be":
+        be = "plans to be" if clause.modal else "was" if clause.is_past else "is"
+        words = " ".join(filter(None, (be, following)))
+    elif clause.is_passive and clause.is_past:
+        words = " ".join(filter(None, ("was", clause.verb.lower_, following)))
+    elif clause.is_passive:
+        words = " ".join(filter(None, ("has been" if clause.is_perfect else "is", clause.verb.lower_, following)))
+    if clause.negation:
+        words = words.replace("has ", "has not ", 1) if words.startswith("has ") else f"has not been {following}".strip()
+    return words
+
+
+def _of_verb_alone(clause: Clause) -> tuple[str, str] | None:
+    """Read "I'm fasting", "the plumber left", "I haven't smoked", with nothing after the verb."""
+    verb = clause.verb.lower_
+    if clause.lemma in WORDS["light"] | WORDS["empty"] or clause.lemma == "be":
+        return None
+    words = _relation(clause, "").rpartition(" ")
+    if words[0]:
+        return words[0], words[2]
+    return ("does", clause.lemma) if not clause.is_past else ("did", verb)
+
+
+def _is_unclear(token: Token) -> bool:
+    """Return whether a word after the verb belongs to another clause, or only the talk explains it."""
+    is_inner = token.tag_ in _FINITE and not (token.tag_ in ("VBP", "VBZ", "VBD") and token.pos_ not in ("VERB", "AUX"))
+    return is_inner or token.lower_ in _POINTING or (token.is_punct and token.text not in ("-", "'", "’", ",", "&", "."))
+
+
+def _is_told_state(tokens: Sequence[Token]) -> bool:
+    """Return whether a complement of "be" tells a place, a kind or a state, and judges nothing."""
+    first = tokens[0]
+    if first.lower_ in WORDS["judging"] | WORDS["vague"]:
+        return False
+    head = next((t for t in tokens if t.head not in tokens), first)
+    return head.lemma_.lower() not in WORDS["vague"] | WORDS["judging"]
+
+
+def _says_nothing(head: Token, tokens: Sequence[Token]) -> bool:
+    """Return whether an object only names a stretch of time, a matter of the talk, or praise."""
+    lemma = head.lemma_.lower()
+    words = [t for t in tokens if t.tag_ not in ("DT", "PRP$") and not t.is_punct]
+    if head.pos_ == "PROPN":
+        return False
+    if lemma in WORDS["vague"] and len(words) < 3:
+        return True
+    if lemma in WORDS["times"] and len(words) < 3:
+        return True
+    return all(t.lower_ in WORDS["judging"] | WORDS["vague"] | WORDS["abstract"] or t.tag_ == "RB" for t in words) and not all(
+        t.lower_ in _PLACES for t in words
+    )
