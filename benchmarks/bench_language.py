@@ -201,7 +201,7 @@ def judge_look_alike(part: str, before: Before, later: str, speaker: str = SPEAK
     """Judge a pair in which no statement may end."""
     with new_memory() as memory:
         messages = tell_all(memory, before, FIRST, speaker)
-        held = unended(memory, FIRST)
+        held = unended(memory, LATER)  # "a meeting at 3 pm" is over on the next day, whatever is said then
         tell(memory, later, LATER, speaker)
         ended = held - unended(memory, LATER)
     nothing = not any(isinstance(statement, Fact) for statement in held)

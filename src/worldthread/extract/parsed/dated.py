@@ -18,6 +18,8 @@ from worldthread.extract.times import TimeExpression, time_expressions
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spacy.tokens import Doc, Token
 
     from worldthread.extract.parsed.clauses import Clause
@@ -304,7 +306,8 @@ class _DatedClause:
             or clause.is_perfect
         ):
             return None
-        if any(c.dep_ == "prep" and not self._is_timed(c) for c in self._verb.rights) or any(
+        nested = (c for a in self._verb.rights if a.dep_ in ("advmod", "prt") for c in a.rights)  # "comes back from Kenya"
+        if any(c.dep_ == "prep" and not self._is_timed(c) for c in (*self._verb.rights, *nested)) or any(
             c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed
             and not (c.dep_ == "prt" and clause.lemma in _HAPPENING) for c in self._verb.rights
         ) or any(c.lower_ in _ABSENCES | {"here", "home", "there"} and clause.lemma.partition(" ")[2] != c.lower_
@@ -314,30 +317,40 @@ class _DatedClause:
         return None if shown is None else (self._relation(shown[0]), shown[1])
 
     def _shown_time(self) -> tuple[str, str] | None:
-        """Return the one time of the clause as a preposition and a date."""
-        time = self._times[0]
-        if time.role == "until" and time.valid_to is not None and time.precision in _SHOWN and len(self._times) == 1:
-            return "until", datetime.fromtimestamp(time.valid_to - 1, UTC).strftime("%Y-%m-%d")
-        pattern = _SHOWN.get(time.precision)
-        if time.role == "at" and time.precision in _LONG and time.valid_from is not None and time.valid_to is not None:
-            first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
-            return "in", f"{first:%Y-%m} to {last:%Y-%m}"
-        if pattern is None or time.valid_from is None or time.valid_to is None:
-            return None
-        begin = datetime.fromtimestamp(time.valid_from, UTC).strftime(pattern)
-        end = datetime.fromtimestamp(time.valid_to - 1, UTC).strftime(pattern)
-        if time.role == "at" and begin == end:
-            return "on" if time.precision == "day" else "in", begin
-        if time.role == "at" and time.precision in ("month", "year"):  # "at the end of June", "in mid-May"
-            first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
-            return (
-                ("on", f"{first:%Y-%m-%d}")
-                if first.date() == last.date()
-                else ("from", f"{first:%Y-%m-%d} to {last:%Y-%m-%d}")
-            )
-        if time.role == "during" and begin == end:
-            return None  # "for most of 2022"
-        return ("from", f"{begin} to {end}") if time.role == "during" else None
+        return shown_when(self._times)
+
+
+def shown_when(times: Sequence[TimeExpression]) -> tuple[str, str] | None:
+    """Return the one time of a clause as a preposition and a date; ``None`` where it has another number of times.
+
+    Args:
+        times: the times of the clause.
+    """
+    if not times:
+        return None
+    time = times[0]
+    if time.role == "until" and time.valid_to is not None and time.precision in _SHOWN and len(times) == 1:
+        return "until", datetime.fromtimestamp(time.valid_to - 1, UTC).strftime("%Y-%m-%d")
+    pattern = _SHOWN.get(time.precision)
+    if time.role == "at" and time.precision in _LONG and time.valid_from is not None and time.valid_to is not None:
+        first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
+        return "in", f"{first:%Y-%m} to {last:%Y-%m}"
+    if pattern is None or time.valid_from is None or time.valid_to is None:
+        return None
+    begin = datetime.fromtimestamp(time.valid_from, UTC).strftime(pattern)
+    end = datetime.fromtimestamp(time.valid_to - 1, UTC).strftime(pattern)
+    if time.role == "at" and begin == end:
+        return "on" if time.precision == "day" else "in", begin
+    if time.role == "at" and time.precision in ("month", "year"):  # "at the end of June", "in mid-May"
+        first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
+        return (
+            ("on", f"{first:%Y-%m-%d}")
+            if first.date() == last.date()
+            else ("from", f"{first:%Y-%m-%d} to {last:%Y-%m-%d}")
+        )
+    if time.role == "during" and begin == end:
+        return None  # "for most of 2022"
+    return ("from", f"{begin} to {end}") if time.role == "during" else None
 
 
 def relation_of(clause: Clause, following: str = "") -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS, Clause
-from worldthread.extract.parsed.dated import relation_of
+from worldthread.extract.parsed.dated import relation_of, shown_when
 from worldthread.extract.parsed.facts import IS_ON, LocatedFact, facts_of
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import render
@@ -30,7 +30,7 @@ from worldthread.types import Fact
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_LONGEST: Final = 20  # words
+_LONGEST: Final = 24  # words and marks
 _LONGEST_REST: Final = 12  # words after the verb
 _OPENING: Final = re.compile(
     r"(?:(?:so|well|btw|by the way|oh|ok|okay|also|fyi|hey|hi|guess what|good news|big news|news|update|reminder|and|but|then|"
@@ -45,7 +45,7 @@ _UNREAD_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 _CLOCK: Final = re.compile(
-    r",? ?\b(?:at|from|by|@) (?:about |around )?(?P<clock>(?:(?:half|a quarter|quarter|five|ten|twenty|twenty-five|\d\d?) "
+    r",? ?\b(?P<lead>at|from|by|@|since|until|till) (?:about |around )?(?P<clock>(?:(?:half|a quarter|quarter|five|ten|twenty|twenty-five|\d\d?) "
     r"(?:minutes )?(?:past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d\d?)|half (?:one|two|three|"
     r"four|five|six|seven|eight|nine|ten|eleven|twelve)|noon|midday|midnight|\d{1,2}[:.]\d\d(?: ?[ap]\.?m\b\.?)?|"
     r"\d{1,2}(?: ?[ap]\.?m\b\.?| o['’]clock)?|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: o['’]clock| "
@@ -53,11 +53,20 @@ _CLOCK: Final = re.compile(
     r"tomorrow|last |yesterday|and ))",
     re.IGNORECASE,
 )
-_CLEFT: Final = re.compile(r"^(?:it|that)(?:['’]s| was| is)(?: only| just| about)?(?: that| when)? (?=(?:i|we|my|our)\b)", re.IGNORECASE)
+_SPOKEN_CLOCK: Final = re.compile(
+    r"\bat (?:half|a quarter|quarter|five|ten|twenty|twenty-five) (?:past |to )?(?:one|two|three|four|five|six|seven|eight|nine|"
+    r"ten|eleven|twelve|\d\d?)\b",
+    re.IGNORECASE,
+)
+_CLEFT: Final = re.compile(r"^(?:it|that)(?:['’]s| was| is)(?: only| just| about)?(?: that| when)? (?=(?:i|we)\b)", re.IGNORECASE)
 _WHEN_CLAUSE: Final = re.compile(
     r",? when (?:i|we|he|she|they) (?:was|were|turned) (?:(?:about|around|only) )?[\w-]+(?: years old)?(?=,)", re.IGNORECASE
 )
 _AGE_CLAUSE: Final = re.compile(r",? (?:at the age of|at age|aged) [\w-]+(?=,)", re.IGNORECASE)
+_THIS_HOME: Final = re.compile(
+    r"\bthis (?=(?:flat|house|apartment|building|town|city|village|country|street|neighbou?rhood|job|company|office|school)\b)",
+    re.IGNORECASE,
+)
 _PREPOSITION: Final = re.compile(r"\b(?:in|on|at|for|from|to|by|since|until|till|about|around|of|over|during|back|the|and)$", re.IGNORECASE)
 _IT_IS: Final = re.compile(r"^(?:it|that)(?:['’]s| is| will be|['’]ll be| was) (?P<what>.+)$", re.IGNORECASE)
 _TIME_IS: Final = re.compile(r"^(?:is|was|will be|['’]s) (?P<what>(?:my|our|the) .+)$", re.IGNORECASE)
@@ -88,20 +97,19 @@ class _Rest(NamedTuple):
     Args:
         text: the words.
         sentence: the sentence that the times were found in.
-        clock: what it says of the time of day; empty for nothing.
+        clock: what it says of the time of day, where it names no day.
     """
 
     text: str
     sentence: str
-    clock: str
+    clock: re.Match[str] | None
 
 
-def dated_sentence(text: str, doc: Doc, referents: Referents, names: frozenset[str], at: float) -> tuple[LocatedFact, ...]:
+def dated_sentence(doc: Doc, referents: Referents, names: frozenset[str], at: float) -> tuple[LocatedFact, ...]:
     """Return what a message of one short sentence says at the times that it names.
 
     Args:
-        text: the sentence, all that the message says.
-        doc: its dependency tree.
+        doc: the dependency tree of the sentence, which is all that the message says.
         referents: whom its pronouns mean.
         names: the words of the proper names in it.
         at: time of the sentence in seconds since 1970-01-01 UTC, or a turn, against which nothing is resolved.
@@ -109,9 +117,9 @@ def dated_sentence(text: str, doc: Doc, referents: Referents, names: frozenset[s
     Returns:
         Its facts with their times; none where that is not clear.
     """
-    if abs(at) < TURNS or is_program(referents.speaker) or len(text.split()) > _LONGEST:
+    if abs(at) < TURNS or is_program(referents.speaker) or len(doc) > _LONGEST:
         return ()
-    text = _plain(text)
+    text = _plain(doc.text)
     if _DOUBTFUL.search(text) or any(token.lower_ in WORDS["doubt"] for token in doc):
         return ()
     parts = tuple(_parts(text, doc, at))
@@ -119,21 +127,96 @@ def dated_sentence(text: str, doc: Doc, referents: Referents, names: frozenset[s
     return tuple(fact for facts in found for fact in facts) if all(found) else ()
 
 
-def is_of_several_times(text: str, doc: Doc, at: float) -> bool:
-    """Return whether one verb has several places or things, each with a time: "went to Rome in 2015 and Oslo in 2018".
+def misleads(doc: Doc, at: float) -> bool:
+    """Return whether the tree of a sentence misleads about its times.
+
+    In "went to Rome in 2015 and to Oslo in 2018" one verb has several places with a time each, and in "a viewing at quarter
+    to five on Tuesday" the time of day is taken for a part of the thing.
 
     Args:
-        text: a sentence.
-        doc: its dependency tree.
+        doc: the dependency tree of the sentence.
         at: as for :func:`dated_sentence`.
     """
-    return abs(at) >= TURNS and len(text.split()) <= _LONGEST and len(tuple(_parts(_plain(text), doc, at))) > 1
+    if abs(at) < TURNS or len(doc) > _LONGEST:
+        return False
+    return _SPOKEN_CLOCK.search(doc.text) is not None or len(tuple(_parts(_plain(doc.text), doc, at))) > 1
+
+
+def with_times_beside(docs: Sequence[Doc], at: float) -> dict[int, str]:
+    """Return the sentences of which the time stands in the sentence before or after, each with that time.
+
+    >>> with_times_beside(parse(["Big day tomorrow!", "I'm taking my driving test."]), 1715767200.0)  # doctest: +SKIP
+    {1: "I'm taking my driving test tomorrow"}
+
+    Args:
+        docs: the dependency trees of the sentences of a message.
+        at: as for :func:`dated_sentence`.
+
+    Returns:
+        The sentences by the index of their tree; none for a message of more than three sentences.
+    """
+    if abs(at) < TURNS or not 2 <= len(docs) <= 3:
+        return {}
+    times = [[time for time in time_expressions(doc.text, at) if time.role != "duration"] for doc in docs]
+    found: dict[int, str] = {}
+    for index, (before, after) in enumerate(zip(docs, docs[1:], strict=False)):
+        if len(times[index]) == 1 and not times[index + 1] and _sets_the_scene(before):
+            found[index + 1] = _with_time(after, before, times[index][0])
+        elif len(times[index + 1]) == 1 and not times[index] and _only_says_when(after, before):
+            found[index] = _with_time(before, after, times[index + 1][0])
+    return found
+
+
+def _with_time(doc: Doc, beside: Doc, time: TimeExpression) -> str:
+    when = beside.text[time.start : time.end]
+    when = when if beside[0].pos_ == "PROPN" else when[0].lower() + when[1:]
+    return f"{_plain(doc.text)} {when}"
+
+
+def _sets_the_scene(doc: Doc) -> bool:
+    """Return whether a sentence names a time for the next one: "Big day tomorrow!", "Yesterday was busy." """
+    verbs = [token for token in doc if token.tag_ in ("VBD", "VBP", "VBZ", "MD", "VB")]
+    if not verbs:
+        return len(doc) <= 6 and not any(token.tag_ in ("PRP", "PRP$", "NNP") and token.i for token in doc[:-1])
+    be = verbs[0]
+    subject = next((c for c in be.lefts if c.dep_ in ("nsubj", "npadvmod", "attr")), None)
+    is_time = subject is not None and subject.lemma_.lower() in WORDS["times"]
+    return len(verbs) == 1 and be.lemma_ == "be" and is_time and any(c.dep_ in ("acomp", "attr") for c in be.rights)
+
+
+def _only_says_when(doc: Doc, before: Doc) -> bool:
+    """Return whether a sentence gives the time of the one before: "It's on Thursday", "The move is on 1 August"."""
+    verb = next((token for token in doc if token.dep_ == "ROOT"), None)
+    if verb is None or len(doc) > 10 or verb.lemma_ not in ("be", "start", "begin", "happen"):
+        return False
+    subject = next((c for c in verb.lefts if c.dep_ == "nsubj"), None)
+    told = next((token for token in before if token.dep_ == "ROOT"), None)
+    is_plan = told is not None and (told.tag_ == "VBG" or told.lemma_ == "have")
+    if subject is None or told is None or not is_plan or any(c.dep_ in ("acomp", "attr", "neg") for c in verb.rights):
+        return False
+    meant = {told.lemma_.lower()} | {c.lemma_.lower() for c in told.rights if c.dep_ == "dobj"}
+    return subject.lower_ in ("it", "that") or subject.lemma_.lower() in meant
+
+
+def misleads(doc: Doc, at: float) -> bool:
+    """Return whether the tree of a sentence misleads about its times.
+
+    In "went to Rome in 2015 and to Oslo in 2018" one verb has several places with a time each, and in "a viewing at quarter
+    to five on Tuesday" the time of day is taken for a part of the thing.
+
+    Args:
+        doc: the dependency tree of the sentence.
+        at: as for :func:`dated_sentence`.
+    """
+    if abs(at) < TURNS or len(doc) > _LONGEST:
+        return False
+    return _SPOKEN_CLOCK.search(doc.text) is not None or len(tuple(_parts(_plain(doc.text), doc, at))) > 1
 
 
 def _plain(text: str) -> str:
     opening = _OPENING.match(text)
     text = text[opening.end() :] if opening is not None else text
-    return _CLOSING.sub("", text)
+    return _THIS_HOME.sub("the ", _CLOSING.sub("", text))
 
 
 def _bounding(text: str, at: float, is_past: bool | None) -> list[TimeExpression]:
@@ -193,7 +276,7 @@ def _without_times(text: str, at: float) -> _Rest | None:
     if not left or _PREPOSITION.search(left) or _UNREAD_TIME.search(left):
         return None
     left = left[0].upper() + left[1:] if left[0].isalpha() else left
-    return _Rest(left, sentence, "" if clock is None or times else clock["clock"].lower())
+    return _Rest(left, sentence, None if times else clock)
 
 
 def _read_part(text: str, referents: Referents, names: frozenset[str], at: float) -> tuple[LocatedFact, ...]:
@@ -210,17 +293,19 @@ def _read_part(text: str, referents: Referents, names: frozenset[str], at: float
     if is_planning(clause) or is_figure(clause.verb):
         return ()
     facts = read.facts
+    subject = named.name if named is not None else _thing(clause, referents)
+    if named is not None and referents.person is None and named.head.tag_ != "PRP":
+        referents = referents._replace(person=subject)  # "my sister got her citizenship"
+    is_past = is_told_as_past(clause)
+    times = _bounding(rest.sentence, at, is_past)
+    if rest.clock is not None:
+        times = _today(rest.clock, clause, at, is_past=is_past)
     if not facts:
-        subject = named.name if named is not None else _thing(clause, referents)
-        told = _told(clause, referents) if subject is not None else None
+        told = _told(clause, referents, times) if subject is not None else None
         if subject is None or told is None:
             return ()
         fact = Fact(subject, *told)
         facts = (LocatedFact(replace(fact, aspect=aspect_for(fact)), clause),)
-    is_past = is_told_as_past(clause)
-    times = _bounding(rest.sentence, at, is_past)
-    if rest.clock:
-        times = _today(rest.clock, clause, at, is_past=is_past)
     dated = (with_validity(one, times, at, is_past=is_past) for one in facts)
     return tuple(
         one._replace(is_plain=True, is_certain=False) for one in dated if _is_bounded(one.fact) and not _is_mistimed(one, at)
@@ -238,25 +323,39 @@ def _is_mistimed(stated: LocatedFact, at: float) -> bool:
     return is_present and fact.valid_to is not None and fact.valid_to <= at
 
 
-def _today(clock: str, clause: Clause, at: float, *, is_past: bool) -> list[TimeExpression]:
+def _today(clock: re.Match[str], clause: Clause, at: float, *, is_past: bool) -> list[TimeExpression]:
     """Return today, where a time of day without a day can only be of today: "I have a call at 4 pm"."""
     happens = clause.is_progressive or clause.modal in _WILL or is_past
     if clause.lemma == "have" and not clause.is_past:
         happens = any(c.dep_ == "dobj" and any(a.lower_ in ("a", "an") for a in c.lefts) for c in clause.verb.rights)
-    hour = re.match(r"(\d{1,2})(?:[:.]\d\d)? ?([ap])?", clock)
     now = datetime.fromtimestamp(at, UTC)
-    if not happens or clause.is_perfect:
-        return []
-    if hour is not None:
-        value = int(hour[1]) % 12 + (12 if hour[2] == "p" else 0) if hour[2] else int(hour[1])
-        is_over = value <= now.hour
-        if hour[2] is None and value <= 12 and (is_over or is_past):
-            is_over = is_past  # of the morning or of the evening
-        if value > 24 or is_over != is_past:
-            return []
-    elif clock not in ("noon", "midday") or (now.hour >= 12) != is_past:
-        return []
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    text, lead = clock["clock"].lower(), clock["lead"].lower()
+    hour = re.match(r"(\d{1,2})(?:[:.](\d\d))? ?([ap])?", text)
+    known = {"noon": 12, "midday": 12}.get(text)
+    minute = 0
+    if hour is not None:
+        value, minute = int(hour[1]), int(hour[2] or 0)
+        if hour[3]:
+            known = value % 12 + (12 if hour[3] == "p" else 0)
+        elif value > 12:
+            known = value
+        elif is_past or lead != "at" or value <= now.hour:
+            return []  # of the morning or of the evening
+        else:
+            known = value
+    if known is None or known > 23:
+        return []
+    moment = day + timedelta(hours=known, minutes=minute)
+    is_over = moment <= now
+    if lead == "since":
+        begin = moment if is_over else moment - timedelta(days=1)
+        return [TimeExpression(0, 0, begin.timestamp(), None, "since", "hour")]
+    if lead in ("until", "till"):
+        is_open = clause.lemma == "be" or clause.is_progressive
+        return [] if is_over or not is_open else [TimeExpression(0, 0, None, moment.timestamp(), "until", "hour")]
+    if lead == "from" or is_over != is_past or not happens or clause.is_perfect:
+        return []
     return [TimeExpression(0, 0, day.timestamp(), (day + timedelta(days=1)).timestamp(), "at", "day")]
 
 
@@ -266,7 +365,7 @@ def _today(clock: str, clause: Clause, at: float, *, is_past: bool) -> list[Time
 def _day_of(rest: _Rest, referents: Referents, at: float) -> LocatedFact | None:
     """Read "it's parents' evening this Thursday", "tomorrow is my first day at Bosch", "the fair is on Friday the 8th"."""
     match = _IT_IS.match(rest.text) or _TIME_IS.match(rest.text) or _SCHEDULE.match(rest.text)
-    if match is None or rest.clock:
+    if match is None or rest.clock is not None:
         return None
     times = [time for time in _bounding(rest.sentence, at, False) if time.valid_from is not None]
     if len(times) != 1 or times[0].valid_to is None or times[0].role not in ("at", "during") or times[0].valid_to <= at:
@@ -274,7 +373,10 @@ def _day_of(rest: _Rest, referents: Referents, at: float) -> LocatedFact | None:
     doc = parse([normalised(match["what"])])[0]
     words = [token for token in doc if not token.is_punct or token.text in "'’-"]
     head = doc[:].root
-    is_noun = head.tag_ in ("NN", "NNS", "NNP", "NNPS", "CD", "JJ") and all(t.tag_ in _NAMES for t in words)
+    is_do = len(words) > 1 and words[-1].lower_ == "do" and words[-2].lower_ in ("hen", "stag", "leaving", "work")
+    is_noun = (is_do or head.tag_ in ("NN", "NNS", "NNP", "NNPS", "CD", "JJ")) and all(
+        t.tag_ in _NAMES for t in words[: len(words) - is_do]
+    )
     first = words[0].lower_ if words else ""
     is_known = first in ("my", "our", "the") or words[0].tag_ in ("NN", "NNS", "NNP", "NNPS", "VBG")
     if match.re is _IT_IS:
@@ -325,7 +427,7 @@ def _thing(clause: Clause, referents: Referents) -> str | None:
     return name if words[0].tag_ in ("NNP", "PRP$") else name[0].lower() + name[1:]
 
 
-def _told(clause: Clause, referents: Referents) -> tuple[str, str] | None:
+def _told(clause: Clause, referents: Referents, times: Sequence[TimeExpression]) -> tuple[str, str] | None:
     """Return the verb of a clause, and what follows it."""
     verb = clause.lemma.partition(" ")[0]
     if verb in _SAID | _EMPTY or (clause.modal and clause.modal not in _WILL):
@@ -345,7 +447,7 @@ def _told(clause: Clause, referents: Referents) -> tuple[str, str] | None:
     if len(tokens) > _LONGEST_REST or any(_is_unclear(token) for token in tokens):
         return None
     if not tokens:
-        return _of_verb_alone(clause)
+        return _of_verb_alone(clause, times)
     if verb == "be" and not _is_told_state(tokens):
         return None
     following = ""
@@ -376,15 +478,15 @@ def _relation(clause: Clause, following: str) -> str:
     return words
 
 
-def _of_verb_alone(clause: Clause) -> tuple[str, str] | None:
+def _of_verb_alone(clause: Clause, times: Sequence[TimeExpression]) -> tuple[str, str] | None:
     """Read "I'm fasting", "the plumber left", "I haven't smoked", with nothing after the verb."""
-    verb = clause.verb.lower_
-    if clause.lemma in WORDS["light"] | WORDS["empty"] or clause.lemma == "be":
+    if clause.lemma in (WORDS["light"] | WORDS["empty"] | {"be"}) - WORDS["schedules"]:
         return None
     words = _relation(clause, "").rpartition(" ")
     if words[0]:
         return words[0], words[2]
-    return ("does", clause.lemma) if not clause.is_past else ("did", verb)
+    shown = shown_when(times)
+    return None if shown is None else (f"{words[2]} {shown[0]}", shown[1])
 
 
 def _is_unclear(token: Token) -> bool:

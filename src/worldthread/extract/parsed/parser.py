@@ -30,7 +30,7 @@ _WANNA: Final = re.compile(r"\bwanna\b", re.IGNORECASE)
 _RELATIVE_IS: Final = re.compile(
     r"((?:^|[,;:] |\band |\bbut |\bso )(?:(?:[Mm]y|[Oo]ur) (?:\w+ )?\w+|[Mm]um|[Mm]om|[Dd]ad|[Gg]randma))'s"
     r"(?= (?:in|on|at|with|from|into|a|an|the|not|now|pregnant|single|divorced|retired|vegan|allergic|"
-    r"back|over|off|(?:working|living|staying|studying|dating|seeing|learning|teaching|training|moving) "
+    r"back|over|off|due|(?:working|living|staying|studying|dating|seeing|learning|teaching|training|moving) "
     r"(?:at|in|with|for|as|to|on|a)) )"
 )
 _LOCK: Final = threading.Lock()

@@ -61,9 +61,10 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
             if clause.verb in ancestor.ancestors
         )
     }
+    found = time_expressions(doc.text, at, is_past=is_past)
     times = [
         _in_clause(time, span, clause)
-        for time in time_expressions(doc.text, at, is_past=is_past)
+        for time in found
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
         and not (time.role == "duration" and time.precision in _SHORT)  # "meditates for 15 minutes"
@@ -75,18 +76,18 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
         if not is_time:
             fact = replace(fact, object=_without_time(fact.object, [doc.text[time.start : time.end] for time in times]))
             times = [time for time in times if not _overlap(doc.text[time.start : time.end], fact.object)]
-    dated = with_validity(stated._replace(fact=fact), times, at, is_past=is_past)
+    has_length = any(time.role == "duration" for time in found)
+    dated = with_validity(stated._replace(fact=fact), times, at, is_past=is_past, has_length=has_length)
     return stated if dated.fact.valid_from is None and dated.fact.valid_to is None else dated
 
 
 def is_told_as_past(clause: Clause) -> bool:
     """Return whether the times of a clause are those of what is over or has begun."""
-    has_got = clause.is_perfect and clause.verb.lower_ == "got" and "have" in clause.auxiliaries  # "I've got an exam"
-    return clause.is_past or (clause.is_perfect and not _is_state(clause) and not has_got)
+    return clause.is_past or (clause.is_perfect and not _is_state(clause))
 
 
 def with_validity(
-    stated: LocatedFact, times: Sequence[TimeExpression], at: float, *, is_past: bool
+    stated: LocatedFact, times: Sequence[TimeExpression], at: float, *, is_past: bool, has_length: bool = False
 ) -> LocatedFact:
     """Return a fact with the beginning and the end that the times of its clause give it.
 
@@ -95,6 +96,7 @@ def with_validity(
         times: the times of the clause, and of no other.
         at: time of the sentence in seconds since 1970-01-01 UTC.
         is_past: whether what the clause tells is over or has begun.
+        has_length: whether the sentence says for how long: "we lost power for an hour last night" is over.
 
     Returns:
         The fact; as it is where the times bound nothing.
@@ -104,9 +106,8 @@ def with_validity(
     lasts = is_state and clause.is_perfect and not clause.is_past
     if lasts:  # "over the last six months I've been learning to weld", and still
         times = [time._replace(valid_to=None) if time.valid_to == at else time for time in times]
-    valid_from, valid_to = validity(
-        times, at, is_past=is_past, is_event=not is_state and not _is_occasion(clause) and not _is_bounded(times)
-    )
+    is_over = has_length or any(time.role == "duration" for time in times) or _is_occasion(clause)
+    valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state and not is_over)
     if valid_from is None and valid_to is None:
         return stated
     is_to_come = valid_from is not None and valid_from > at
@@ -127,11 +128,6 @@ def with_validity(
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
-
-
-def _is_bounded(times: Sequence[TimeExpression]) -> bool:
-    """Return whether a sentence says both when and for how long: "we lost power for an hour last night"."""
-    return any(time.role == "duration" for time in times) and any(time.role == "at" for time in times)
 
 
 def _stays(clause: Clause, relation: str, *, is_state: bool) -> bool:
@@ -234,8 +230,10 @@ def planned(relation: str, lemma: str) -> str:
 def _is_state(clause: Clause) -> bool:
     """Return whether a verb tells what lasts, not what changes."""
     is_new = any(word in ("get", "getting", "got") for word in clause.auxiliaries)  # "got married"
+    has_got = clause.is_perfect and clause.verb.lower_ == "got" and "have" in clause.auxiliaries  # "I've got an exam"
     return (
         clause.is_progressive
+        or has_got
         or (clause.is_passive and not is_new and not _is_told_of_once(clause))
         or clause.lemma.partition(" ")[0] in WORDS["states"]
     )
@@ -244,8 +242,12 @@ def _is_state(clause: Clause) -> bool:
 def _is_occasion(clause: Clause) -> bool:
     """Return whether a verb tells what is over when it has happened: "watched", "met with", "handed in"."""
     following = next((c.lower_ for c in clause.verb.rights if c.dep_ in ("prep", "prt")), "")
-    verb = clause.lemma.partition(" ")[0]
-    return not clause.is_passive and any(is_occasion(words) for words in (clause.lemma, verb, f"{verb} {following}"))
+    thing = next((c.lemma_.lower() for c in clause.verb.rights if c.dep_ == "dobj"), "")
+    verb, _, particle = clause.lemma.partition(" ")
+    readings = [clause.lemma, f"{verb} {following}", f"{verb} {thing}"]  # "took a test"
+    if particle != "up":  # "signed up" is not "signed"
+        readings.append(verb)
+    return not clause.is_passive and any(map(is_occasion, readings))
 
 
 def _is_told_of_once(clause: Clause) -> bool:

@@ -466,6 +466,11 @@ class Calendar:
     def _span_after_next(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         return self._nth_span(fields["span"], 2)
 
+    def _weekday_after_next(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "the Sunday after next"."""
+        first = self._weekday(fields, "coming")
+        return None if first is None else Period(first.start + 7 * _DAY, first.end + 7 * _DAY, "day")
+
     def _nth_span(self, span: str, steps: int) -> Period:
         first = self._today.replace(day=1)
         if span == "month":
