@@ -201,10 +201,11 @@ def judge_look_alike(part: str, before: Before, later: str, speaker: str = SPEAK
     """Judge a pair in which no statement may end."""
     with new_memory() as memory:
         messages = tell_all(memory, before, FIRST, speaker)
+        first = unended(memory, FIRST)
         held = unended(memory, LATER)  # "a meeting at 3 pm" is over on the next day, whatever is said then
         tell(memory, later, LATER, speaker)
         ended = held - unended(memory, LATER)
-    nothing = not any(isinstance(statement, Fact) for statement in held)
+    nothing = not any(isinstance(statement, Fact) for statement in first)
     stated = tuple(f"ended: {statement}" for statement in ended)
     return Verdict(part, "wrong" if ended else "missed" if nothing else "right", (*messages, later), stated)
 

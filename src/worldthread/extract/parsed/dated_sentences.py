@@ -58,6 +58,7 @@ _SPOKEN_CLOCK: Final = re.compile(
     r"ten|eleven|twelve|\d\d?)\b",
     re.IGNORECASE,
 )
+_OFF_TO: Final = re.compile(r"^(?:off to|away in|back in|back at|back from) (?=\w)", re.IGNORECASE)
 _CLEFT: Final = re.compile(r"^(?:it|that)(?:['’]s| was| is)(?: only| just| about)?(?: that| when)? (?=(?:i|we)\b)", re.IGNORECASE)
 _WHEN_CLAUSE: Final = re.compile(
     r",? when (?:i|we|he|she|they) (?:was|were|turned) (?:(?:about|around|only) )?[\w-]+(?: years old)?(?=,)", re.IGNORECASE
@@ -65,6 +66,12 @@ _WHEN_CLAUSE: Final = re.compile(
 _AGE_CLAUSE: Final = re.compile(r",? (?:at the age of|at age|aged) [\w-]+(?=,)", re.IGNORECASE)
 _THIS_HOME: Final = re.compile(
     r"\bthis (?=(?:flat|house|apartment|building|town|city|village|country|street|neighbou?rhood|job|company|office|school)\b)",
+    re.IGNORECASE,
+)
+_TIME_S: Final = re.compile(r"^(tomorrow|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day)['’]s (?=my |our |the )", re.IGNORECASE)
+_SINCE_AGE: Final = re.compile(r"\bsince (?:i|we|he|she) (?:was|turned|were) [\w ]+?, in (?=\d{4}\b)", re.IGNORECASE)
+_FOR_FEAST: Final = re.compile(
+    r"\b(home|over|away|back|stay|here|coming|staying|visiting) for (?=(?:christmas|easter|thanksgiving|new year)\b)",
     re.IGNORECASE,
 )
 _PREPOSITION: Final = re.compile(r"\b(?:in|on|at|for|from|to|by|since|until|till|about|around|of|over|during|back|the|and)$", re.IGNORECASE)
@@ -75,11 +82,12 @@ _SCHEDULE: Final = re.compile(
     r"has been moved| got moved| is set)$",
     re.IGNORECASE,
 )
+_MOVED: Final = re.compile(r"\b(?:moved|postponed|rescheduled|back|forward|delayed|changed) (?:to|until)$", re.IGNORECASE)
 _SECOND_PART: Final = re.compile(r",? (?:and then|and|then|but) |, ", re.IGNORECASE)
 _ARTICLE: Final = re.compile(r"^(?:an?|the|some) ", re.IGNORECASE)
 _FILLERS: Final = frozenset(["just", "finally", "also", "only", "really", "actually", "already", "still", "even"])
 _SAID: Final = WORDS["attitudes"] - {"see", "propose", "announce", "find", "report"}
-_EMPTY: Final = frozenset(["happen", "seem", "appear", "sound", "look", "mean", "feel", "dream", "let", "keep", "try", "want", "turn"])
+_EMPTY: Final = frozenset(["joke", "kid", "happen", "seem", "appear", "sound", "look", "mean", "feel", "dream", "let", "keep", "try", "want", "turn"])
 _WILL: Final = frozenset(["will", "'ll", "’ll"])
 _NAMES: Final = frozenset(["NN", "NNS", "NNP", "NNPS", "CD", "JJ", "POS", "PRP$", "DT", "IN", "VBG", "HYPH", "CC", "VBN", "FW", "JJS"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", "WP$", "EX", "UH"])
@@ -120,6 +128,11 @@ def dated_sentence(doc: Doc, referents: Referents, names: frozenset[str], at: fl
     if abs(at) < TURNS or is_program(referents.speaker) or len(doc) > _LONGEST:
         return ()
     text = _plain(doc.text)
+    opening = doc[0]
+    if opening.tag_ == "VBG" and opening.dep_ == "ROOT" and not any(c.dep_ == "nsubj" for c in opening.children):
+        text = f"I'm {text[0].lower()}{text[1:]}"  # "Moving to Leeds next month"
+    elif _OFF_TO.match(text):
+        text = f"I'm {text[0].lower()}{text[1:]}"
     if _DOUBTFUL.search(text) or any(token.lower_ in WORDS["doubt"] for token in doc):
         return ()
     parts = tuple(_parts(text, doc, at))
@@ -216,7 +229,9 @@ def misleads(doc: Doc, at: float) -> bool:
 def _plain(text: str) -> str:
     opening = _OPENING.match(text)
     text = text[opening.end() :] if opening is not None else text
-    return _THIS_HOME.sub("the ", _CLOSING.sub("", text))
+    text = _THIS_HOME.sub("the ", _CLOSING.sub("", text))
+    text = _SINCE_AGE.sub("since ", _TIME_S.sub(r"\1 is ", text))
+    return _FOR_FEAST.sub(r"\1 at ", text)
 
 
 def _bounding(text: str, at: float, is_past: bool | None) -> list[TimeExpression]:
@@ -273,7 +288,7 @@ def _without_times(text: str, at: float) -> _Rest | None:
         sentence = pattern.sub("", sentence)
     left = re.sub(r"\s*,(?=\s*(?:,|$))", "", re.sub(r"^[\s,.–—-]+|[\s,.–—-]+$", "", left))
     left = re.sub(r"\s{2,}", " ", _CLEFT.sub("", left)).strip(" ,")
-    if not left or _PREPOSITION.search(left) or _UNREAD_TIME.search(left):
+    if not left or (_PREPOSITION.search(left) and not _MOVED.search(left)) or _UNREAD_TIME.search(left):
         return None
     left = left[0].upper() + left[1:] if left[0].isalpha() else left
     return _Rest(left, sentence, None if times else clock)
@@ -290,12 +305,16 @@ def _read_part(text: str, referents: Referents, names: frozenset[str], at: float
     if len(read.clauses) != 1 or sum(t.tag_ in ("VBD", "VBP", "VBZ", "MD") for t in doc) > 1:
         return ()
     clause, named = read.clauses[0]
-    if is_planning(clause) or is_figure(clause.verb):
+    if is_figure(clause.verb):
         return ()
+    if is_planning(clause) and any((time.valid_from or 0.0) > at for time in _bounding(rest.sentence, at, False)):
+        return ()  # "I signed up for a race in September"
     facts = read.facts
     subject = named.name if named is not None else _thing(clause, referents)
     if named is not None and referents.person is None and named.head.tag_ != "PRP":
         referents = referents._replace(person=subject)  # "my sister got her citizenship"
+    elif named is None and referents.thing is None:
+        referents = referents._replace(thing=subject)  # "the car goes in for its service"
     is_past = is_told_as_past(clause)
     times = _bounding(rest.sentence, at, is_past)
     if rest.clock is not None:
@@ -432,8 +451,11 @@ def _told(clause: Clause, referents: Referents, times: Sequence[TimeExpression])
     verb = clause.lemma.partition(" ")[0]
     if verb in _SAID | _EMPTY or (clause.modal and clause.modal not in _WILL):
         return None
-    if clause.negation and not (clause.is_perfect and not clause.is_past):
+    is_pause = clause.is_progressive and verb != "go"  # "I'm not drinking until Easter"
+    if clause.negation and (clause.is_past or not (clause.is_perfect or is_pause) or clause.modal):
         return None
+    if verb == "go" and clause.is_progressive and any(c.dep_ == "xcomp" for c in clause.verb.rights):
+        return None  # "we were going to move"
     tokens = [token for token in clause.verb.doc[clause.verb.i + 1 :]]
     while tokens and (tokens[-1].is_punct or tokens[-1].is_space):
         tokens.pop()
@@ -444,11 +466,14 @@ def _told(clause: Clause, referents: Referents, times: Sequence[TimeExpression])
         tokens.pop(0)
     elif particle:
         clause = replace(clause, lemma=verb)
-    if len(tokens) > _LONGEST_REST or any(_is_unclear(token) for token in tokens):
+    causes = verb in ("get", "have")  # "are getting a new boiler put in"
+    if len(tokens) > _LONGEST_REST or any(_is_unclear(t) and not (causes and t.tag_ == "VBD") for t in tokens):
         return None
+    if any(t.lemma_.lower() in WORDS["stories"] and t.head.lower_ == "in" for t in tokens):
+        return None  # "died in the game"
     if not tokens:
         return _of_verb_alone(clause, times)
-    if verb == "be" and not _is_told_state(tokens):
+    if verb == "be" and not _is_told_state(clause, tokens):
         return None
     following = ""
     if tokens[0].tag_ in ("IN", "TO", "RP") and len(tokens) > 1 and tokens[1].tag_ not in ("VB", "RB"):
@@ -473,6 +498,8 @@ def _relation(clause: Clause, following: str) -> str:
         words = " ".join(filter(None, ("was", clause.verb.lower_, following)))
     elif clause.is_passive:
         words = " ".join(filter(None, ("has been" if clause.is_perfect else "is", clause.verb.lower_, following)))
+    if clause.negation and not clause.is_perfect:
+        return words.replace("is ", "is not ", 1)
     if clause.negation:
         words = words.replace("has ", "has not ", 1) if words.startswith("has ") else f"has not been {following}".strip()
     return words
@@ -480,7 +507,9 @@ def _relation(clause: Clause, following: str) -> str:
 
 def _of_verb_alone(clause: Clause, times: Sequence[TimeExpression]) -> tuple[str, str] | None:
     """Read "I'm fasting", "the plumber left", "I haven't smoked", with nothing after the verb."""
-    if clause.lemma in (WORDS["light"] | WORDS["empty"] | {"be"}) - WORDS["schedules"]:
+    if clause.lemma in (WORDS["light"] | WORDS["empty"] | {"be"}) - WORDS["schedules"] - {"come"}:
+        return None
+    if clause.lemma == "come" and (clause.subject is None or clause.subject.tag_ == "PRP"):
         return None
     words = _relation(clause, "").rpartition(" ")
     if words[0]:
@@ -495,13 +524,19 @@ def _is_unclear(token: Token) -> bool:
     return is_inner or token.lower_ in _POINTING or (token.is_punct and token.text not in ("-", "'", "’", ",", "&", "."))
 
 
-def _is_told_state(tokens: Sequence[Token]) -> bool:
+def _is_told_state(clause: Clause, tokens: Sequence[Token]) -> bool:
     """Return whether a complement of "be" tells a place, a kind or a state, and judges nothing."""
     first = tokens[0]
     if first.lower_ in WORDS["judging"] | WORDS["vague"]:
         return False
     head = next((t for t in tokens if t.head not in tokens), first)
-    return head.lemma_.lower() not in WORDS["vague"] | WORDS["judging"]
+    if head.lemma_.lower() in WORDS["vague"] | WORDS["judging"] | {"waste", "disaster", "nightmare", "toast"}:
+        return False
+    if head.tag_ == "NN" and first == head and not any(c.lower_ == "of" for c in head.rights):
+        return False  # "we're toast", but "I was chair of the board"
+    is_thing = clause.subject is not None and clause.subject.tag_ in ("NN", "NNS")
+    is_owned = clause.subject is not None and any(c.dep_ == "poss" for c in clause.subject.lefts)
+    return not is_thing or is_owned or first.tag_ == "IN" or first.lower_ in WORDS["lasting_adjectives"]
 
 
 def _says_nothing(head: Token, tokens: Sequence[Token]) -> bool:
@@ -512,7 +547,7 @@ def _says_nothing(head: Token, tokens: Sequence[Token]) -> bool:
         return False
     if lemma in WORDS["vague"] and len(words) < 3:
         return True
-    if lemma in WORDS["times"] and len(words) < 3:
+    if lemma in WORDS["times"] and all(t == head or t.lower_ in WORDS["judging"] for t in words):
         return True
     return all(t.lower_ in WORDS["judging"] | WORDS["vague"] | WORDS["abstract"] or t.tag_ == "RB" for t in words) and not all(
         t.lower_ in _PLACES for t in words

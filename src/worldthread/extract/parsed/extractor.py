@@ -284,7 +284,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             docs = parse(_ANY_MORE.sub(" anymore", _NOWADAYS.sub("", text)) for text in texts)
             self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
             said = [doc for doc in docs if any(token.tag_ in _FINITE for token in doc)]
-            self._is_all_that_is_said = len(said) == 1
+            self._is_all_that_is_said = len(said) == 1 or len(docs) == 1
             if at is not None:
                 self._beside = {id(docs[i]): text for i, text in with_times_beside(docs, at).items()}
 

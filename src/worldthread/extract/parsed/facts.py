@@ -718,8 +718,8 @@ class _ClauseReader:
             value = value if value is None else re.sub(r"^(?:the|a|an) ", "", value)
             return [] if value is None else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
         value = self._after(prep)
-        if value is None or inner is None:
-            return []
+        if value is None or inner is None or (prep.lower_ == "at" and inner.like_num):
+            return []  # "my flight is at 6"
         if prep.lower_ == "into" and self._is_person(subject):
             return [Fact(subject.name, "is into", value)]
         if subject.head.tag_ == "PRP" and prep.lower_ in ("in", "on"):
@@ -973,6 +973,8 @@ class _ClauseReader:
 
     def _of_turning(self, subject: NamedPhrase) -> list[Fact]:
         value = next((c for c in self._verb.rights if c.text.isdigit() and 0 < int(c.text) < 120), None)
+        if value is None:
+            value = next((c for c in self._verb.rights if c.tag_ == "CD" and c.like_num and c.is_alpha), None)
         if value is None or any(c.dep_ == "prep" and c.lower_ not in ("on", "in", "at") for c in self._verb.rights):
             return []
         if self._clause.is_progressive and not any(is_time(c) for c in self._verb.rights):

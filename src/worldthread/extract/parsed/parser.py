@@ -31,7 +31,7 @@ _RELATIVE_IS: Final = re.compile(
     r"((?:^|[,;:] |\band |\bbut |\bso )(?:(?:[Mm]y|[Oo]ur) (?:\w+ )?\w+|[Mm]um|[Mm]om|[Dd]ad|[Gg]randma))'s"
     r"(?= (?:in|on|at|with|from|into|a|an|the|not|now|pregnant|single|divorced|retired|vegan|allergic|"
     r"back|over|off|due|(?:working|living|staying|studying|dating|seeing|learning|teaching|training|moving) "
-    r"(?:at|in|with|for|as|to|on|a)) )"
+    r"(?:at|in|with|for|as|to|on|a)|(?:getting|coming|going|having|flying|starting|arriving|retiring|turning|visiting|joining)) )"
 )
 _LOCK: Final = threading.Lock()
 

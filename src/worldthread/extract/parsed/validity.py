@@ -191,7 +191,7 @@ def _overlap(time: str, value: str) -> bool:
 
 def is_planning(clause: Clause) -> bool:
     """Return whether a time that follows a verb is that of what is planned: "I booked a flat in Rome for May"."""
-    return clause.lemma.partition(" ")[0] in WORDS["planning"]
+    return clause.lemma.partition(" ")[0] in WORDS["planning"] or clause.lemma == "sign up"
 
 
 def _is_any_to_come(doc: Doc, at: float) -> bool:

@@ -268,7 +268,7 @@ class _Reader:
         if kind == "length":
             return not match.leads & {"at", "within", "since"}
         if kind == "now_itself":
-            return not match.leads & {"from", "until"}
+            return not match.leads & {"from", "range", "until"}
         if kind == "edge_span":
             return not match.edge and "whole" not in match.leads
         if match.edge and kind not in _WITH_EDGE:
