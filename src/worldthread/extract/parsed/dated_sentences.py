@@ -79,7 +79,8 @@ _IT_IS: Final = re.compile(r"^(?:it|that)(?:['’]s| is| will be|['’]ll be| wa
 _TIME_IS: Final = re.compile(r"^(?:is|was|will be|['’]s) (?P<what>(?:my|our|the) .+)$", re.IGNORECASE)
 _SCHEDULE: Final = re.compile(
     r"^(?P<what>.+?)(?:['’]s| is| are| will be|['’]ll be| takes place| is happening| is scheduled| is planned| is due| "
-    r"has been moved| got moved| is set)$",
+    r"is set| (?:has been|was|got|is being) (?:moved|postponed|rescheduled|pushed back|brought forward|put back|delayed|changed)"
+    r"(?: to| until)?)$",
     re.IGNORECASE,
 )
 _MOVED: Final = re.compile(r"\b(?:moved|postponed|rescheduled|back|forward|delayed|changed) (?:to|until)$", re.IGNORECASE)
@@ -88,6 +89,7 @@ _ARTICLE: Final = re.compile(r"^(?:an?|the|some) ", re.IGNORECASE)
 _FILLERS: Final = frozenset(["just", "finally", "also", "only", "really", "actually", "already", "still", "even"])
 _SAID: Final = WORDS["attitudes"] - {"see", "propose", "announce", "find", "report"}
 _EMPTY: Final = frozenset(["joke", "kid", "happen", "seem", "appear", "sound", "look", "mean", "feel", "dream", "let", "keep", "try", "want", "turn"])
+_OF_THINGS: Final = WORDS["schedules"] | {"come", "cost", "work", "take", "last", "fit", "run"}
 _WILL: Final = frozenset(["will", "'ll", "’ll"])
 _NAMES: Final = frozenset(["NN", "NNS", "NNP", "NNPS", "CD", "JJ", "POS", "PRP$", "DT", "IN", "VBG", "HYPH", "CC", "VBN", "FW", "JJS"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", "WP$", "EX", "UH"])
@@ -96,7 +98,7 @@ _POINTING: Final = frozenset([
     "he", "she", "they", "him", "them", "you", "your", "there", "what", "who", "how", "so", "not", "never", "no", "stuff",
     "yours", "theirs", "everyone", "everybody", "nobody",
 ])  # fmt: skip
-_PLACES: Final = frozenset(["here", "home", "abroad", "away", "off", "out", "back", "up", "over", "down", "in"])
+_PLACES: Final = frozenset(["here", "home", "abroad", "away", "off", "out", "back", "up", "over", "down", "in", "together"])
 
 
 class _Rest(NamedTuple):
@@ -437,7 +439,7 @@ def _thing(clause: Clause, referents: Referents) -> str | None:
         return None
     if any(token.lower_ in _POINTING or token.tag_ not in _NAMES for token in words) or words[0].lower_ in ("a", "an"):
         return None
-    if subject.lemma_.lower() in WORDS["vague"] | WORDS["stories"] | WORDS["anybody"]:
+    if subject.lemma_.lower() in WORDS["vague"] | WORDS["stories"] | WORDS["anybody"] - WORDS["relations"]:
         return None
     name = render(words[0], words[-1].i, referents)
     if name is None:
@@ -473,6 +475,10 @@ def _told(clause: Clause, referents: Referents, times: Sequence[TimeExpression])
         return None  # "died in the game"
     if not tokens:
         return _of_verb_alone(clause, times)
+    if clause.subject is None and (verb in _OF_THINGS or tokens[0].tag_ in ("CD", "RB", "JJ", "VBN")):
+        return None  # "Came five days late": the subject that is left out may be a thing
+    if len(tokens) == 1 and tokens[0].tag_ in ("IN", "RP") and clause.is_passive:  # "was broken into"
+        return _relation(clause, "").rpartition(" ")[0], f"{clause.verb.lower_} {tokens[0].lower_}"
     if verb == "be" and not _is_told_state(clause, tokens):
         return None
     following = ""
