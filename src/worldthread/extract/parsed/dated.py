@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, going_of, is_own_matter, is_stretch
+from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, going_of, is_hour, is_own_matter, is_stretch
 from worldthread.extract.parsed.phrases import last_of, noun_phrase, render
 from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.phrases import Referents
@@ -279,9 +279,11 @@ class _DatedClause:
             return f"{be} {first.lower_} {preposition}", shown_at
         if first.dep_ == "prep" and first.lower_ in _STATES_WITH:
             inner = next((c for c in first.subtree if c.dep_ == "pobj"), None)
-            words = [t.lower_ for t in first.doc[first.i : inner.i] if t.dep_ == "prep"] if inner is not None else []
+            if inner is None or is_hour(inner):
+                return None
+            words = [t.lower_ for t in first.doc[first.i : inner.i] if t.dep_ == "prep"]
             is_away = first.lower_ in ("off", "out")  # "off work", "out of work"
-            value = self._phrase(inner, takes_known=True, takes_abstract=is_away) if inner is not None else None
+            value = self._phrase(inner, takes_known=True, takes_abstract=is_away)
             return None if value is None else (" ".join([be, *words]), value)
         rights = [c for c in self._verb.rights if not self._is_timed(c) and c.is_alpha]
         illness = next((c.lower_ for c in self._verb.rights if c != first and c.lower_ in ("ill", "sick")), None)

@@ -38,7 +38,7 @@ _OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 _CLOSING: Final = re.compile(r"(?:[ ,]+(?:lol|haha|though|btw|by the way|too|again|actually|finally)|[\s.!…:;)(]+|[^\w\s.,'’)\"-]+)+$", re.I)
-_DOUBTFUL: Final = re.compile(r"[?\"“”:;()]|\b(?:if|unless|whether|would|could|should|might|may have|as if|like a)\b", re.IGNORECASE)
+_DOUBTFUL: Final = re.compile(r"[?\"“”;()]|:(?!\d)|\b(?:if|unless|whether|would|could|should|might|may have|as if|like a)\b", re.IGNORECASE)
 _UNREAD_TIME: Final = re.compile(
     r"\b(?:ago|since|until|till|yesterday|tomorrow|tonight|today|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|"
     r"february|april|june|july|august|september|october|november|december|(?:19|20)\d\d)\b",
@@ -70,28 +70,47 @@ _THIS_HOME: Final = re.compile(
 )
 _TIME_S: Final = re.compile(r"^(tomorrow|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day)['’]s (?=my |our |the )", re.IGNORECASE)
 _SINCE_AGE: Final = re.compile(r"\bsince (?:i|we|he|she) (?:was|turned|were) [\w ]+?, in (?=\d{4}\b)", re.IGNORECASE)
+_NAMED_TIME: Final = (
+    r"(?:19|20)\d\d\b|(?:january|february|march|april|may|june|july|august|september|october|november|december)\b|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|the \d"
+)
+# "since the accident in 2018" is since 2018
+_BOUND_BY_EVENT: Final = re.compile(
+    rf"\b(since|until|till) (?:(?:the|my|our|his|her|their) [\w'’ -]{{2,30}}?|\w+ing(?: [\w'’-]+){{0,4}}?) "
+    rf"(?:(?:in|on) (?={_NAMED_TIME})|(?=last (?:week|month|year|summer|spring|autumn|winter)\b))",
+    re.IGNORECASE,
+)
+_SINCE_THEN: Final = re.compile(
+    r"^it(?:['’]s| has| is)(?: (?:now|already|just|only|about|almost))?(?: been)? ((?:[\w-]+ ){1,2}(?:days?|weeks?|months?|years?)) "
+    r"since (?=(?:i|we)\b)",
+    re.IGNORECASE,
+)
 _FOR_FEAST: Final = re.compile(
     r"\b(home|over|away|back|stay|here|coming|staying|visiting) for (?=(?:christmas|easter|thanksgiving|new year)\b)",
     re.IGNORECASE,
 )
-_PREPOSITION: Final = re.compile(r"\b(?:in|on|at|for|from|to|by|since|until|till|about|around|of|over|during|back|the|and)$", re.IGNORECASE)
+_PREPOSITION: Final = re.compile(r"\b(?:at|for|from|to|since|until|till|about|around|of|during|the|and)$", re.IGNORECASE)
 _IT_IS: Final = re.compile(r"^(?:it|that)(?:['’]s| is| will be|['’]ll be| was) (?P<what>.+)$", re.IGNORECASE)
+_THERE_IS: Final = re.compile(r"^there(?:['’]s| is| will be|['’]ll be| was) (?P<what>an? .+)$", re.IGNORECASE)
 _TIME_IS: Final = re.compile(r"^(?:is|was|will be|['’]s) (?P<what>(?:my|our|the) .+)$", re.IGNORECASE)
 _SCHEDULE: Final = re.compile(
-    r"^(?P<what>.+?)(?:['’]s| is| are| will be|['’]ll be| takes place| is happening| is scheduled| is planned| is due| "
+    r"^(?P<what>.+?)(?:['’]s| is| are| was| were| will be|['’]ll be| takes place| is happening| is scheduled| is planned| is due| "
     r"is set| (?:has been|was|got|is being) (?:moved|postponed|rescheduled|pushed back|brought forward|put back|delayed|changed)"
     r"(?: to| until)?)$",
     re.IGNORECASE,
 )
+_WAS: Final = re.compile(r"\b(?:was|were)\b(?! moved| postponed| rescheduled| pushed| brought| put| delayed| changed)", re.IGNORECASE)
 _MOVED: Final = re.compile(r"\b(?:moved|postponed|rescheduled|back|forward|delayed|changed) (?:to|until)$", re.IGNORECASE)
 _SECOND_PART: Final = re.compile(r",? (?:and then|and|then|but) |, ", re.IGNORECASE)
 _ARTICLE: Final = re.compile(r"^(?:an?|the|some) ", re.IGNORECASE)
 _FILLERS: Final = frozenset(["just", "finally", "also", "only", "really", "actually", "already", "still", "even"])
 _SAID: Final = WORDS["attitudes"] - {"see", "propose", "announce", "find", "report"}
 _EMPTY: Final = frozenset(["joke", "kid", "happen", "seem", "appear", "sound", "look", "mean", "feel", "dream", "let", "keep", "try", "want", "turn"])
+_THEIR: Final = re.compile(r"^((?:my|our) (?:\w+ )?\w+s \w+ (?:\w+ )?)their (?=\w)", re.IGNORECASE)
 _OF_THINGS: Final = WORDS["schedules"] | {"come", "cost", "work", "take", "last", "fit", "run"}
 _WILL: Final = frozenset(["will", "'ll", "’ll"])
 _NAMES: Final = frozenset(["NN", "NNS", "NNP", "NNPS", "CD", "JJ", "POS", "PRP$", "DT", "IN", "VBG", "HYPH", "CC", "VBN", "FW", "JJS"])
+_TENSED: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", "WP$", "EX", "UH"])
 _POINTING: Final = frozenset([
     "it", "this", "that", "these", "those", "something", "anything", "everything", "nothing", "someone", "somebody", "one",
@@ -135,7 +154,7 @@ def dated_sentence(doc: Doc, referents: Referents, names: frozenset[str], at: fl
         text = f"I'm {text[0].lower()}{text[1:]}"  # "Moving to Leeds next month"
     elif _OFF_TO.match(text):
         text = f"I'm {text[0].lower()}{text[1:]}"
-    if _DOUBTFUL.search(text) or any(token.lower_ in WORDS["doubt"] for token in doc):
+    if _DOUBTFUL.search(text):
         return ()
     parts = tuple(_parts(text, doc, at))
     found = [_read_part(part, referents, names, at) for part in parts]
@@ -146,7 +165,7 @@ def misleads(doc: Doc, at: float) -> bool:
     """Return whether the tree of a sentence misleads about its times.
 
     In "went to Rome in 2015 and to Oslo in 2018" one verb has several places with a time each, and in "a viewing at quarter
-    to five on Tuesday" the time of day is taken for a part of the thing.
+    to five on Tuesday" the time of day is taken for a part of the thing. "Since the accident in 2018" is since 2018.
 
     Args:
         doc: the dependency tree of the sentence.
@@ -154,6 +173,8 @@ def misleads(doc: Doc, at: float) -> bool:
     """
     if abs(at) < TURNS or len(doc) > _LONGEST:
         return False
+    if _BOUND_BY_EVENT.search(doc.text) is not None:
+        return True
     return _SPOKEN_CLOCK.search(doc.text) is not None or len(tuple(_parts(_plain(doc.text), doc, at))) > 1
 
 
@@ -190,7 +211,7 @@ def _with_time(doc: Doc, beside: Doc, time: TimeExpression) -> str:
 
 def _sets_the_scene(doc: Doc) -> bool:
     """Return whether a sentence names a time for the next one: "Big day tomorrow!", "Yesterday was busy." """
-    verbs = [token for token in doc if token.tag_ in ("VBD", "VBP", "VBZ", "MD", "VB")]
+    verbs = [token for token in doc if token.tag_ in _TENSED | {"VB"}]
     if not verbs:
         return len(doc) <= 6 and not any(token.tag_ in ("PRP", "PRP$", "NNP") and token.i for token in doc[:-1])
     be = verbs[0]
@@ -217,7 +238,7 @@ def misleads(doc: Doc, at: float) -> bool:
     """Return whether the tree of a sentence misleads about its times.
 
     In "went to Rome in 2015 and to Oslo in 2018" one verb has several places with a time each, and in "a viewing at quarter
-    to five on Tuesday" the time of day is taken for a part of the thing.
+    to five on Tuesday" the time of day is taken for a part of the thing. "Since the accident in 2018" is since 2018.
 
     Args:
         doc: the dependency tree of the sentence.
@@ -225,6 +246,8 @@ def misleads(doc: Doc, at: float) -> bool:
     """
     if abs(at) < TURNS or len(doc) > _LONGEST:
         return False
+    if _BOUND_BY_EVENT.search(doc.text) is not None:
+        return True
     return _SPOKEN_CLOCK.search(doc.text) is not None or len(tuple(_parts(_plain(doc.text), doc, at))) > 1
 
 
@@ -233,6 +256,7 @@ def _plain(text: str) -> str:
     text = text[opening.end() :] if opening is not None else text
     text = _THIS_HOME.sub("the ", _CLOSING.sub("", text))
     text = _SINCE_AGE.sub("since ", _TIME_S.sub(r"\1 is ", text))
+    text = _BOUND_BY_EVENT.sub(r"\1 ", _SINCE_THEN.sub(r"\1 ago ", text))
     return _FOR_FEAST.sub(r"\1 at ", text)
 
 
@@ -302,9 +326,10 @@ def _read_part(text: str, referents: Referents, names: frozenset[str], at: float
         return ()
     if (day := _day_of(rest, referents, at)) is not None:
         return (day,)
-    doc = parse([normalised(f"{rest.text}.")])[0]
+    words = _THEIR.sub(r"\1the ", rest.text)
+    doc = parse([normalised(f"{words}.")])[0]
     read = facts_of(doc, referents, names)
-    if len(read.clauses) != 1 or sum(t.tag_ in ("VBD", "VBP", "VBZ", "MD") for t in doc) > 1:
+    if len(read.clauses) != 1 or sum(t.tag_ in _TENSED and t.dep_ not in ("aux", "auxpass") for t in doc) > 1:
         return ()
     clause, named = read.clauses[0]
     if is_figure(clause.verb):
@@ -327,10 +352,24 @@ def _read_part(text: str, referents: Referents, names: frozenset[str], at: float
             return ()
         fact = Fact(subject, *told)
         facts = (LocatedFact(replace(fact, aspect=aspect_for(fact)), clause),)
-    dated = (with_validity(one, times, at, is_past=is_past) for one in facts)
+    if clause.is_perfect and not clause.is_past and any(time.role in ("since", "duration") for time in times):
+        facts = tuple(  # without its time "we've had a lodger" is over
+            one._replace(fact=replace(one.fact, relation="has")) if one.fact.relation == "had" else one for one in facts
+        )
+    dated = (_planned(with_validity(one, times, at, is_past=is_past), at) for one in facts)
     return tuple(
         one._replace(is_plain=True, is_certain=False) for one in dated if _is_bounded(one.fact) and not _is_mistimed(one, at)
     )
+
+
+def _planned(stated: LocatedFact, at: float) -> LocatedFact:
+    """Return "plans to", "retire" for "is", "retiring", where that is to come."""
+    fact, verb = stated.fact, stated.clause.verb
+    is_to_come = fact.valid_from is not None and fact.valid_from > at
+    if fact.relation != "is" or not is_to_come or fact.object.split()[0] != verb.lower_ or verb.tag_ != "VBG":
+        return stated
+    words = f"{verb.lemma_.lower()}{fact.object[len(verb.text) :]}"
+    return stated._replace(fact=replace(fact, relation="plans to", object=words))
 
 
 def _is_bounded(fact: Fact) -> bool:
@@ -385,11 +424,14 @@ def _today(clock: re.Match[str], clause: Clause, at: float, *, is_past: bool) ->
 
 def _day_of(rest: _Rest, referents: Referents, at: float) -> LocatedFact | None:
     """Read "it's parents' evening this Thursday", "tomorrow is my first day at Bosch", "the fair is on Friday the 8th"."""
-    match = _IT_IS.match(rest.text) or _TIME_IS.match(rest.text) or _SCHEDULE.match(rest.text)
-    if match is None or rest.clock is not None:
+    match = _IT_IS.match(rest.text) or _THERE_IS.match(rest.text) or _TIME_IS.match(rest.text) or _SCHEDULE.match(rest.text)
+    if match is None or rest.clock is not None or set(rest.text.lower().split()) & WORDS["doubt"]:
         return None
-    times = [time for time in _bounding(rest.sentence, at, False) if time.valid_from is not None]
-    if len(times) != 1 or times[0].valid_to is None or times[0].role not in ("at", "during") or times[0].valid_to <= at:
+    is_past = _WAS.search(rest.text[: match.start("what")] + rest.text[match.end("what") :]) is not None
+    times = [time for time in _bounding(rest.sentence, at, is_past) if time.valid_from is not None]
+    if len(times) != 1 or times[0].valid_to is None or times[0].role not in ("at", "during"):
+        return None
+    if (times[0].valid_to <= at) != is_past:
         return None
     doc = parse([normalised(match["what"])])[0]
     words = [token for token in doc if not token.is_punct or token.text in "'’-"]
@@ -400,6 +442,8 @@ def _day_of(rest: _Rest, referents: Referents, at: float) -> LocatedFact | None:
     )
     first = words[0].lower_ if words else ""
     is_known = first in ("my", "our", "the") or words[0].tag_ in ("NN", "NNS", "NNP", "NNPS", "VBG")
+    if match.re is _THERE_IS:
+        is_known = head.tag_ in ("NN", "NNP")
     if match.re is _IT_IS:
         is_known = is_known and (first != "the" or len(words) > 2) and head.tag_ != "NNP"
     is_thing = head.lemma_.lower() not in WORDS["vague"] | WORDS["relations"] | WORDS["judging"] | WORDS["stories"] - {"play", "show"}
@@ -414,7 +458,8 @@ def _day_of(rest: _Rest, referents: Referents, at: float) -> LocatedFact | None:
     name = name if words[0].tag_ == "NNP" or first in ("my", "our") else name[0].lower() + name[1:]
     begin, end = times[0].valid_from, times[0].valid_to
     assert begin is not None
-    fact = Fact(name, IS_ON, _shown_days(begin, end), f"day of {name}".lower(), valid_from=begin, valid_to=end)
+    relation, aspect = ("was on", None) if is_past else (IS_ON, f"day of {name}".lower())
+    fact = Fact(name, relation, _shown_days(begin, end), aspect, valid_from=begin, valid_to=end)
     clause = Clause(head, None, "be", (), "", False, False, False, False, "")
     return LocatedFact(fact, clause, is_plain=True)
 
@@ -451,6 +496,8 @@ def _thing(clause: Clause, referents: Referents) -> str | None:
 def _told(clause: Clause, referents: Referents, times: Sequence[TimeExpression]) -> tuple[str, str] | None:
     """Return the verb of a clause, and what follows it."""
     verb = clause.lemma.partition(" ")[0]
+    if verb == "turn" and clause.verb.i + 1 < len(clause.verb.doc) and clause.verb.nbor().like_num:
+        return "has age", clause.verb.nbor().text
     if verb in _SAID | _EMPTY or (clause.modal and clause.modal not in _WILL):
         return None
     is_pause = clause.is_progressive and verb != "go"  # "I'm not drinking until Easter"
@@ -542,17 +589,19 @@ def _is_told_state(clause: Clause, tokens: Sequence[Token]) -> bool:
         return False  # "we're toast", but "I was chair of the board"
     is_thing = clause.subject is not None and clause.subject.tag_ in ("NN", "NNS")
     is_owned = clause.subject is not None and any(c.dep_ == "poss" for c in clause.subject.lefts)
-    return not is_thing or is_owned or first.tag_ == "IN" or first.lower_ in WORDS["lasting_adjectives"]
+    return not is_thing or is_owned or first.tag_ == "IN" or first.lower_ in _PLACES or first.lower_ in WORDS["lasting_adjectives"]
 
 
 def _says_nothing(head: Token, tokens: Sequence[Token]) -> bool:
     """Return whether an object only names a stretch of time, a matter of the talk, or praise."""
     lemma = head.lemma_.lower()
     words = [t for t in tokens if t.tag_ not in ("DT", "PRP$") and not t.is_punct]
-    if head.pos_ == "PROPN":
-        return False
-    if lemma in WORDS["vague"] and len(words) < 3:
+    if head.pos_ == "PROPN" or any(t.text == "-" for t in tokens):
+        return False  # "part-time"
+    if lemma in WORDS["vague"] and len(words) < 3 and not any(c.dep_ == "poss" and c.pos_ == "NOUN" for c in head.children):
         return True
+    if head.head.lemma_ == "work" and head.tag_ in ("NNS", "RB"):
+        return False  # "works nights", "is working late"
     if lemma in WORDS["times"] and all(t == head or t.lower_ in WORDS["judging"] for t in words):
         return True
     return all(t.lower_ in WORDS["judging"] | WORDS["vague"] | WORDS["abstract"] or t.tag_ == "RB" for t in words) and not all(

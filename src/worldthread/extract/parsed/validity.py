@@ -122,7 +122,8 @@ def with_validity(
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
     if is_planning(clause) and is_to_come and fact.relation != IS_ON:
         return stated  # the time of what is planned
-    is_meant = clause.lemma in WORDS["intentions"]
+    is_duty = any(c.dep_ == "xcomp" for c in clause.verb.rights)
+    is_meant = clause.lemma in WORDS["intentions"] and (clause.lemma != "have" or is_duty)
     if clause.is_progressive and not clause.is_past and not is_meant and is_to_come:
         fact = replace(fact, relation=planned(fact.relation, clause.lemma), aspect=None)
     if valid_from is None and valid_to is not None and valid_to <= at:
@@ -141,7 +142,8 @@ def _stays(clause: Clause, relation: str, *, is_state: bool) -> bool:
         )
         return is_back or becomes  # "I'm back on Monday", "I'll be a grandmother in May"
     subject = clause.subject
-    if verb in _BEGINNING and (subject is None or subject.tag_ == "PRP" or subject.lemma_.lower() in WORDS["relations"]):
+    is_person = subject is None or subject.tag_ in ("PRP", "NNP") or subject.lemma_.lower() in WORDS["relations"]
+    if verb in _BEGINNING and is_person:
         return True
     return (not is_state or verb in _BEGINNING) and _is_new_state(clause, relation)
 
@@ -177,7 +179,7 @@ def _without_time(value: str, times: list[str]) -> str:
     """Return an object without the time at its end: "kayaking" for "kayaking the day before yesterday"."""
     for time in times:
         rest = value[: -len(time)].rstrip() if value.lower().endswith(time.lower()) else ""
-        rest = re.sub(r"(?:,| (?:ever )?since)$", "", rest)
+        rest = re.sub(r"(?:,| (?:ever )?since| back)$", "", rest)
         if rest and rest.split()[-1].lower() not in WORDS["prepositions"]:  # "a book about last summer"
             return rest
     return value

@@ -334,6 +334,9 @@ class _Reader:
         """Read "in two weeks", "within two weeks" and "since two weeks"."""
         if "since" in match.leads:
             return self._made(match, match.end, self._calendar.resolve(match._replace(kind="ago"), None), "since")
+        if self._tenses.is_perfect(match.start) and self._tenses.has("negation", match.start, before=True):
+            # "I haven't smoked in two months"
+            return self._made(match, match.end, self._calendar.resolve(match._replace(kind="ago"), None), "since")
         if not self._is_ahead(match):
             return None
         period = self._calendar.resolve(match._replace(kind="ahead"), None)
