@@ -21,6 +21,7 @@ unseen. The parts, and when an entry is right:
   is not stated, or has no bound but the time of the message.
 * dates_plain_second: dates in short plain sentences, and undated as above.
 * fifth: everyday sentences, changes, dates and nonsense by a writer who saw no rule and none of their results.
+* dates_constructions: dates by the construction that says them, and undated as above.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
 """
@@ -201,10 +202,11 @@ def judge_look_alike(part: str, before: Before, later: str, speaker: str = SPEAK
     """Judge a pair in which no statement may end."""
     with new_memory() as memory:
         messages = tell_all(memory, before, FIRST, speaker)
-        held = unended(memory, FIRST)
+        first = unended(memory, FIRST)
+        held = unended(memory, LATER)  # "a meeting at 3 pm" is over on the next day, whatever is said then
         tell(memory, later, LATER, speaker)
         ended = held - unended(memory, LATER)
-    nothing = not any(isinstance(statement, Fact) for statement in held)
+    nothing = not any(isinstance(statement, Fact) for statement in first)
     stated = tuple(f"ended: {statement}" for statement in ended)
     return Verdict(part, "wrong" if ended else "missed" if nothing else "right", (*messages, later), stated)
 
@@ -324,9 +326,13 @@ def dates_varied(half: str) -> Iterator[Verdict]:
 
 
 def dates_plain_second(half: str, name: str = "plain_second") -> Iterator[Verdict]:
-    data, part = read(f"dates_{name}", half), name.replace("_", ", ")
-    yield from (replace(judge_date(*entry), part=f"dates, {part}") for entry in data["english"])
-    yield from (replace(judge_undated(*entry), part=f"undated, {part}") for entry in data["undated"])
+    data, shown = read(f"dates_{name}", half), name.replace("_", ", ")
+    yield from (replace(judge_date(*entry), part=f"dates, {shown}") for entry in data["english"])
+    yield from (replace(judge_undated(*entry), part=f"undated, {shown}") for entry in data["undated"])
+
+
+def dates_constructions(half: str) -> Iterator[Verdict]:
+    yield from dates_plain_second(half, "constructions")
 
 
 def nonsense(half: str) -> Iterator[Verdict]:
@@ -365,6 +371,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "others": others,
     "dates_varied": dates_varied,
     "dates_plain_second": dates_plain_second,
+    "dates_constructions": dates_constructions,
     "others_varied": others_varied,
     "fifth": fifth,
 }

@@ -197,11 +197,18 @@ def is_present_form(verb: Token) -> bool:
 
 def _is_told_as_past(verb: Token) -> bool:
     """Return whether "I hurt my knee on Saturday", which the model takes for the present, is of the past."""
-    if verb.tag_ not in ("VBP", "VB") or verb.lower_ not in WORDS["never_planned"]:
+    if verb.tag_ not in ("VBP", "VB") or verb.lower_ not in WORDS["same_past"]:
         return False
     has_object = any(c.dep_ == "dobj" for c in verb.rights)
+    if has_object and any(t.lower_ in ("ago", "yesterday") or _is_last(t) for t in verb.subtree):
+        return True
     days = [c for prep in verb.subtree if prep.lower_ == "on" for c in prep.children if c.dep_ == "pobj"]
-    return has_object and any(day.lower_ in WORDS["times"] and not day.lower_.endswith("days") for day in days)
+    is_day = any(day.lower_ in WORDS["times"] and not day.lower_.endswith("days") for day in days)
+    return has_object and verb.lower_ in WORDS["never_planned"] and is_day
+
+
+def _is_last(token: Token) -> bool:
+    return token.lower_ == "last" and token.head.lemma_.lower() in WORDS["times"] and token.head.dep_ == "npadvmod"
 
 
 def _is_attribute(head: Token, subject: Token | None) -> bool:

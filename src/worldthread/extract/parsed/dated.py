@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, going_of, is_own_matter, is_stretch
+from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, going_of, is_hour, is_own_matter, is_stretch
 from worldthread.extract.parsed.phrases import last_of, noun_phrase, render
 from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.phrases import Referents
@@ -18,6 +18,8 @@ from worldthread.extract.times import TimeExpression, time_expressions
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spacy.tokens import Doc, Token
 
     from worldthread.extract.parsed.clauses import Clause
@@ -142,21 +144,7 @@ class _DatedClause:
         return self._clause.lemma == "know" and any(c.dep_ == "dobj" and c.pos_ == "PROPN" for c in self._verb.rights)
 
     def _relation(self, following: str = "") -> str:
-        clause = self._clause
-        particle = clause.lemma.partition(" ")[2]
-        participle = self._verb.lower_
-        going = going_of(clause)
-        if going is not None:
-            return " ".join(filter(None, (going, participle, particle, following)))
-        if clause.modal:
-            verb = f"plans to {self._verb.lemma_.lower()}"
-        elif clause.is_progressive:
-            verb = f"was {participle}" if clause.is_past else f"is {participle}"
-        elif clause.is_perfect:
-            verb = "knows" if self._clause.lemma == "know" else f"has {participle}"
-        else:
-            verb = participle if clause.is_past else third_person(self._verb.lemma_.lower())
-        return " ".join(filter(None, (verb, particle, following)))
+        return relation_of(self._clause, following)
 
     def _of_event(self) -> tuple[str, str] | None:
         # "by Friday" says when something is to be done, not when it happens
@@ -291,9 +279,11 @@ class _DatedClause:
             return f"{be} {first.lower_} {preposition}", shown_at
         if first.dep_ == "prep" and first.lower_ in _STATES_WITH:
             inner = next((c for c in first.subtree if c.dep_ == "pobj"), None)
-            words = [t.lower_ for t in first.doc[first.i : inner.i] if t.dep_ == "prep"] if inner is not None else []
+            if inner is None or is_hour(inner):
+                return None
+            words = [t.lower_ for t in first.doc[first.i : inner.i] if t.dep_ == "prep"]
             is_away = first.lower_ in ("off", "out")  # "off work", "out of work"
-            value = self._phrase(inner, takes_known=True, takes_abstract=is_away) if inner is not None else None
+            value = self._phrase(inner, takes_known=True, takes_abstract=is_away)
             return None if value is None else (" ".join([be, *words]), value)
         rights = [c for c in self._verb.rights if not self._is_timed(c) and c.is_alpha]
         illness = next((c.lower_ for c in self._verb.rights if c != first and c.lower_ in ("ill", "sick")), None)
@@ -318,7 +308,8 @@ class _DatedClause:
             or clause.is_perfect
         ):
             return None
-        if any(c.dep_ == "prep" and not self._is_timed(c) for c in self._verb.rights) or any(
+        nested = (c for a in self._verb.rights if a.dep_ in ("advmod", "prt") for c in a.rights)  # "comes back from Kenya"
+        if any(c.dep_ == "prep" and not self._is_timed(c) for c in (*self._verb.rights, *nested)) or any(
             c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed
             and not (c.dep_ == "prt" and clause.lemma in _HAPPENING) for c in self._verb.rights
         ) or any(c.lower_ in _ABSENCES | {"here", "home", "there"} and clause.lemma.partition(" ")[2] != c.lower_
@@ -328,30 +319,63 @@ class _DatedClause:
         return None if shown is None else (self._relation(shown[0]), shown[1])
 
     def _shown_time(self) -> tuple[str, str] | None:
-        """Return the one time of the clause as a preposition and a date."""
-        time = self._times[0]
-        if time.role == "until" and time.valid_to is not None and time.precision in _SHOWN and len(self._times) == 1:
-            return "until", datetime.fromtimestamp(time.valid_to - 1, UTC).strftime("%Y-%m-%d")
-        pattern = _SHOWN.get(time.precision)
-        if time.role == "at" and time.precision in _LONG and time.valid_from is not None and time.valid_to is not None:
-            first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
-            return "in", f"{first:%Y-%m} to {last:%Y-%m}"
-        if pattern is None or time.valid_from is None or time.valid_to is None:
-            return None
-        begin = datetime.fromtimestamp(time.valid_from, UTC).strftime(pattern)
-        end = datetime.fromtimestamp(time.valid_to - 1, UTC).strftime(pattern)
-        if time.role == "at" and begin == end:
-            return "on" if time.precision == "day" else "in", begin
-        if time.role == "at" and time.precision in ("month", "year"):  # "at the end of June", "in mid-May"
-            first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
-            return (
-                ("on", f"{first:%Y-%m-%d}")
-                if first.date() == last.date()
-                else ("from", f"{first:%Y-%m-%d} to {last:%Y-%m-%d}")
-            )
-        if time.role == "during" and begin == end:
-            return None  # "for most of 2022"
-        return ("from", f"{begin} to {end}") if time.role == "during" else None
+        return shown_when(self._times)
+
+
+def shown_when(times: Sequence[TimeExpression]) -> tuple[str, str] | None:
+    """Return the one time of a clause as a preposition and a date; ``None`` where it has another number of times.
+
+    Args:
+        times: the times of the clause.
+    """
+    if not times:
+        return None
+    time = times[0]
+    if time.role == "until" and time.valid_to is not None and time.precision in _SHOWN and len(times) == 1:
+        return "until", datetime.fromtimestamp(time.valid_to - 1, UTC).strftime("%Y-%m-%d")
+    pattern = _SHOWN.get(time.precision)
+    if time.role == "at" and time.precision in _LONG and time.valid_from is not None and time.valid_to is not None:
+        first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
+        return "in", f"{first:%Y-%m} to {last:%Y-%m}"
+    if pattern is None or time.valid_from is None or time.valid_to is None:
+        return None
+    begin = datetime.fromtimestamp(time.valid_from, UTC).strftime(pattern)
+    end = datetime.fromtimestamp(time.valid_to - 1, UTC).strftime(pattern)
+    if time.role == "at" and begin == end:
+        return "on" if time.precision == "day" else "in", begin
+    if time.role == "at" and time.precision in ("month", "year"):  # "at the end of June", "in mid-May"
+        first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
+        return (
+            ("on", f"{first:%Y-%m-%d}")
+            if first.date() == last.date()
+            else ("from", f"{first:%Y-%m-%d} to {last:%Y-%m-%d}")
+        )
+    if time.role == "during" and begin == end:
+        return None  # "for most of 2022"
+    return ("from", f"{begin} to {end}") if time.role == "during" else None
+
+
+def relation_of(clause: Clause, following: str = "") -> str:
+    """Return the verb of a clause in words: "had", "plans to fly", "is reading", with what belongs to it.
+
+    Args:
+        clause: the clause.
+        following: the preposition after the verb; empty without one.
+    """
+    particle = clause.lemma.partition(" ")[2]
+    participle = clause.verb.lower_
+    going = going_of(clause)
+    if going is not None:
+        return " ".join(filter(None, (going, participle, particle, following)))
+    if clause.modal:
+        verb = f"plans to {clause.verb.lemma_.lower()}"
+    elif clause.is_progressive:
+        verb = f"was {participle}" if clause.is_past else f"is {participle}"
+    elif clause.is_perfect:
+        verb = "knows" if clause.lemma == "know" else f"has {participle}"
+    else:
+        verb = participle if clause.is_past else third_person(clause.verb.lemma_.lower())
+    return " ".join(filter(None, (verb, particle, following)))
 
 
 def _times_of(doc: Doc, clause: Clause, at: float) -> list[TimeExpression]:

@@ -14,6 +14,7 @@ from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
+from worldthread.extract.parsed.dated_sentences import dated_sentence, misleads, with_times_beside
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
@@ -23,7 +24,7 @@ from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrased_endings import phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.probable import probable_facts
-from worldthread.extract.parsed.validity import TURNS
+from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 _IRONY: Final = re.compile(
     r"(?:oh,? (?:yes|yeah|sure|right|great)|yeah,? (?:right|sure)|sure|as if)[,!.] ", re.IGNORECASE
 )
+_FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _THIRD_PERSONS: Final = frozenset(["he", "her", "him", "his", "she"])
 _KEPT: Final = 256  # texts whose reading is kept from `extract` to `outdate`
 _LONGEST_CORRECTION: Final = 400  # characters of a message that is a correction
@@ -273,12 +275,18 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._known: set[str] = set()
         self._relative: str | None = None
         self._is_plan_before = False
+        self._is_all_that_is_said = False
+        self._beside: dict[int, str] = {}
         self.whole = states_facts
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
             texts = (normalised(sentence.text[_begin(sentence) :]) for sentence in sentences)
             docs = parse(_ANY_MORE.sub(" anymore", _NOWADAYS.sub("", text)) for text in texts)
             self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
+            said = [doc for doc in docs if any(token.tag_ in _FINITE for token in doc)]
+            self._is_all_that_is_said = len(said) == 1 or len(docs) == 1
+            if at is not None:
+                self._beside = {id(docs[i]): text for i, text in with_times_beside(docs, at).items()}
 
     def _statements(
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
@@ -306,6 +314,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         found_facts = whole_facts(doc, read, stated, referents, self._at)
         stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
+        stated = self._with_dated_sentence(doc, stated, referents, names)
         if self._is_plan_before:
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
@@ -314,6 +323,23 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _with_dated_sentence(
+        self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents, names: frozenset[str]
+    ) -> tuple[LocatedFact, ...]:
+        """Return the facts of a sentence; what it says at its time, where that is all that the message says."""
+        if self._at is None:
+            return stated
+        is_dated = any(one.fact.valid_from is not None or one.fact.valid_to is not None for one in stated)
+        if id(doc) in self._beside and not is_dated:
+            doc = parse([self._beside[id(doc)]])[0]
+        elif not self._is_all_that_is_said or (is_dated and not misleads(doc, self._at)):
+            return stated
+        dated = dated_sentence(doc, referents, names, self._at)
+        if not dated:
+            return stated
+        keys = {one.fact.key for one in dated}
+        return dated + tuple(one for one in stated if is_kinship(one) and one.fact.key not in keys)
 
     def _update_subject(self, sentence: Sentence, found: list[NamedEntity], facts: tuple[Fact, ...]) -> None:
         super()._update_subject(sentence, found, facts)

@@ -616,6 +616,8 @@ class _ClauseReader:
         when = [c for c in self._verb.rights if is_time(c) or c.dep_ == "attr"]
         if not when or self._clause.is_past or self._clause.is_perfect or self._is_person(subject):
             return []
+        if any(c.dep_ == "advmod" and c.lower_ in ("here", "there", "away", "home", "off") for c in self._verb.rights):
+            return []
         value = render(when[0].left_edge, last_of(when[-1]), self._referents)
         return [] if value is None else [Fact(subject.name, IS_ON, value, f"day of {subject.name}".lower())]
 
@@ -718,8 +720,8 @@ class _ClauseReader:
             value = value if value is None else re.sub(r"^(?:the|a|an) ", "", value)
             return [] if value is None else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
         value = self._after(prep)
-        if value is None or inner is None:
-            return []
+        if value is None or inner is None or self._is_hour_of_day(prep, inner):
+            return []  # "my flight is at 6 on Monday"
         if prep.lower_ == "into" and self._is_person(subject):
             return [Fact(subject.name, "is into", value)]
         if subject.head.tag_ == "PRP" and prep.lower_ in ("in", "on"):
@@ -732,6 +734,11 @@ class _ClauseReader:
         is_group = inner.lemma_.lower() in WORDS["groups"] and self._is_person(subject)
         aspect = None if is_group else f"place of {subject.name}".lower()
         return [Fact(subject.name, f"is {prep.lower_}", value, aspect)] if is_thing else []
+
+    def _is_hour_of_day(self, prep: Token, inner: Token) -> bool:
+        """Return whether a complement is the hour of a day that follows: "at 6 on Monday"."""
+        following = self._verb.doc[inner.i + 1 :]
+        return prep.lower_ == "at" and is_hour(inner) and any(t.lemma_.lower() in WORDS["times"] for t in following)
 
     def _of_passive(self, subject: NamedPhrase) -> list[Fact]:
         lemma = self._clause.lemma
@@ -973,6 +980,8 @@ class _ClauseReader:
 
     def _of_turning(self, subject: NamedPhrase) -> list[Fact]:
         value = next((c for c in self._verb.rights if c.text.isdigit() and 0 < int(c.text) < 120), None)
+        if value is None:
+            value = next((c for c in self._verb.rights if c.tag_ == "CD" and c.like_num and c.is_alpha), None)
         if value is None or any(c.dep_ == "prep" and c.lower_ not in ("on", "in", "at") for c in self._verb.rights):
             return []
         if self._clause.is_progressive and not any(is_time(c) for c in self._verb.rights):
@@ -1604,6 +1613,11 @@ def _says_the_rest_in_a_clause(thing: NamedPhrase) -> bool:
 def _is_sum(token: Token) -> bool:
     """Return whether a complement is a sum of money: "7 euros"."""
     return token.lemma_.lower() in _MONEY and any(c.like_num for c in token.lefts)
+
+
+def is_hour(token: Token) -> bool:
+    """Return whether a complement is a time of day: "6", "2:30 pm"."""
+    return token.like_num or token.lower_ in ("am", "pm", "a.m.", "p.m.", "noon", "midnight", "o'clock")
 
 
 def _is_favourite(head: Token) -> bool:

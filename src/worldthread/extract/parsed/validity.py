@@ -13,6 +13,8 @@ from worldthread.extract.times import Role, TimeExpression, is_occasion, time_ex
 from worldthread.extract.when import shown_time
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spacy.tokens import Doc, Span, Token
 
     from worldthread.extract.parsed.clauses import Clause
@@ -47,11 +49,7 @@ def is_kinship(stated: LocatedFact) -> bool:
 
 def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) -> LocatedFact:
     clause = stated.clause
-    is_state = _is_state(clause)
-    has_got = clause.is_perfect and clause.verb.lower_ == "got" and "have" in clause.auxiliaries  # "I've got an exam"
-    is_past = (clause.is_past or (clause.is_perfect and not is_state and not has_got)) and not (
-        is_planning(clause) and _is_any_to_come(doc, at)
-    )
+    is_past = is_told_as_past(clause) and not (is_planning(clause) and _is_any_to_come(doc, at))
     others = heads - {clause.verb}
     is_schedule = clause.lemma == "be" or clause.lemma in WORDS["schedules"]
     inside = {
@@ -63,9 +61,10 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
             if clause.verb in ancestor.ancestors
         )
     }
+    found = time_expressions(doc.text, at, is_past=is_past)
     times = [
         _in_clause(time, span, clause)
-        for time in time_expressions(doc.text, at, is_past=is_past)
+        for time in found
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
         and not (time.role == "duration" and time.precision in _SHORT)  # "meditates for 15 minutes"
@@ -77,18 +76,42 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
         if not is_time:
             fact = replace(fact, object=_without_time(fact.object, [doc.text[time.start : time.end] for time in times]))
             times = [time for time in times if not _overlap(doc.text[time.start : time.end], fact.object)]
-    if not times:
-        return stated
-    valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state and not _is_occasion(clause))
+    has_length = any(time.role == "duration" for time in found)
+    dated = with_validity(stated._replace(fact=fact), times, at, is_past=is_past, has_length=has_length)
+    return stated if dated.fact.valid_from is None and dated.fact.valid_to is None else dated
+
+
+def is_told_as_past(clause: Clause) -> bool:
+    """Return whether the times of a clause are those of what is over or has begun."""
+    return clause.is_past or (clause.is_perfect and not _is_state(clause))
+
+
+def with_validity(
+    stated: LocatedFact, times: Sequence[TimeExpression], at: float, *, is_past: bool, has_length: bool = False
+) -> LocatedFact:
+    """Return a fact with the beginning and the end that the times of its clause give it.
+
+    Args:
+        stated: the fact and its clause.
+        times: the times of the clause, and of no other.
+        at: time of the sentence in seconds since 1970-01-01 UTC.
+        is_past: whether what the clause tells is over or has begun.
+        has_length: whether the sentence says for how long: "we lost power for an hour last night" is over.
+
+    Returns:
+        The fact; as it is where the times bound nothing.
+    """
+    clause, fact = stated.clause, stated.fact
+    is_state = _is_state(clause)
+    lasts = is_state and clause.is_perfect and not clause.is_past
+    if lasts:  # "over the last six months I've been learning to weld", and still
+        times = [time._replace(valid_to=None) if time.valid_to == at else time for time in times]
+    is_over = has_length or any(time.role == "duration" for time in times) or _is_occasion(clause)
+    valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state and not is_over)
     if valid_from is None and valid_to is None:
         return stated
-    is_begun = clause.lemma.partition(" ")[0] in _BEGINNING
-    if (
-        (not is_state or is_begun)
-        and valid_from is not None
-        and valid_from > at
-        and _is_new_state(clause, fact.relation)
-    ):
+    is_to_come = valid_from is not None and valid_from > at
+    if is_to_come and _stays(clause, fact.relation, is_state=is_state):
         valid_to = max((time.valid_to for time in times if time.role == "during" and time.valid_to), default=None)
     if (
         (fact.aspect or "").startswith("day of ")
@@ -97,14 +120,32 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) ->
         and valid_to is not None
     ):
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
-    if is_planning(clause) and valid_from is not None and valid_from > at and fact.relation != IS_ON:
+    if is_planning(clause) and is_to_come and fact.relation != IS_ON:
         return stated  # the time of what is planned
-    is_meant = clause.lemma in WORDS["intentions"]
-    if clause.is_progressive and not clause.is_past and not is_meant and valid_from is not None and valid_from > at:
+    is_duty = any(c.dep_ == "xcomp" for c in clause.verb.rights)
+    is_meant = clause.lemma in WORDS["intentions"] and (clause.lemma != "have" or is_duty)
+    if clause.is_progressive and not clause.is_past and not is_meant and is_to_come:
         fact = replace(fact, relation=planned(fact.relation, clause.lemma), aspect=None)
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
+
+
+def _stays(clause: Clause, relation: str, *, is_state: bool) -> bool:
+    """Return whether what is to begin at a time has no end: a move and a new job, but not a flight."""
+    verb = clause.lemma.partition(" ")[0]
+    if verb == "be":
+        words = [c.lower_ for c in clause.verb.rights]
+        is_back = "back" in words or ("again" in words and ("open" in words or "closed" in words))
+        becomes = bool(clause.modal) and any(
+            c.dep_ == "attr" and any(a.lower_ in ("a", "an") for a in c.lefts) for c in clause.verb.rights
+        )
+        return is_back or becomes  # "I'm back on Monday", "I'll be a grandmother in May"
+    subject = clause.subject
+    is_person = subject is None or subject.tag_ in ("PRP", "NNP") or subject.lemma_.lower() in WORDS["relations"]
+    if verb in _BEGINNING and is_person:
+        return True
+    return (not is_state or verb in _BEGINNING) and _is_new_state(clause, relation)
 
 
 _DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}(?: to \d{4}(?:-\d\d){0,2})?")  # "runs out in 2027"
@@ -138,7 +179,7 @@ def _without_time(value: str, times: list[str]) -> str:
     """Return an object without the time at its end: "kayaking" for "kayaking the day before yesterday"."""
     for time in times:
         rest = value[: -len(time)].rstrip() if value.lower().endswith(time.lower()) else ""
-        rest = re.sub(r"(?:,| (?:ever )?since)$", "", rest)
+        rest = re.sub(r"(?:,| (?:ever )?since| back)$", "", rest)
         if rest and rest.split()[-1].lower() not in WORDS["prepositions"]:  # "a book about last summer"
             return rest
     return value
@@ -152,7 +193,7 @@ def _overlap(time: str, value: str) -> bool:
 
 def is_planning(clause: Clause) -> bool:
     """Return whether a time that follows a verb is that of what is planned: "I booked a flat in Rome for May"."""
-    return clause.lemma.partition(" ")[0] in WORDS["planning"]
+    return clause.lemma.partition(" ")[0] in WORDS["planning"] or clause.lemma == "sign up"
 
 
 def _is_any_to_come(doc: Doc, at: float) -> bool:
@@ -191,8 +232,10 @@ def planned(relation: str, lemma: str) -> str:
 def _is_state(clause: Clause) -> bool:
     """Return whether a verb tells what lasts, not what changes."""
     is_new = any(word in ("get", "getting", "got") for word in clause.auxiliaries)  # "got married"
+    has_got = clause.is_perfect and clause.verb.lower_ == "got" and "have" in clause.auxiliaries  # "I've got an exam"
     return (
         clause.is_progressive
+        or has_got
         or (clause.is_passive and not is_new and not _is_told_of_once(clause))
         or clause.lemma.partition(" ")[0] in WORDS["states"]
     )
@@ -201,8 +244,12 @@ def _is_state(clause: Clause) -> bool:
 def _is_occasion(clause: Clause) -> bool:
     """Return whether a verb tells what is over when it has happened: "watched", "met with", "handed in"."""
     following = next((c.lower_ for c in clause.verb.rights if c.dep_ in ("prep", "prt")), "")
-    verb = clause.lemma.partition(" ")[0]
-    return not clause.is_passive and any(is_occasion(words) for words in (clause.lemma, verb, f"{verb} {following}"))
+    thing = next((c.lemma_.lower() for c in clause.verb.rights if c.dep_ == "dobj"), "")
+    verb, _, particle = clause.lemma.partition(" ")
+    readings = [clause.lemma, f"{verb} {following}", f"{verb} {thing}"]  # "took a test"
+    if particle != "up":  # "signed up" is not "signed"
+        readings.append(verb)
+    return not clause.is_passive and any(map(is_occasion, readings))
 
 
 def _is_told_of_once(clause: Clause) -> bool:

@@ -255,6 +255,8 @@ class _Reader:
             if before in rejected["before_weekday"]:
                 return True
             has_clock = self._words.clock(self._sentence, match.end)[0] > match.end
+            if self._week_of_second(match):
+                return False
             is_bare = before in rejected["before_bare_weekday"] or not _CLAUSE_END.match(self._sentence, match.end)
             return is_bare and not has_clock
         if kind in {"ago", "length"} and before in rejected[f"before_{kind}"]:
@@ -266,16 +268,21 @@ class _Reader:
         if kind == "length":
             return not match.leads & {"at", "within", "since"}
         if kind == "now_itself":
-            return not match.leads & {"from", "until"}
+            return not match.leads & {"from", "range", "until"}
         if kind == "edge_span":
             return not match.edge and "whole" not in match.leads
         if match.edge and kind not in _WITH_EDGE:
             return True
         if kind == "feast" and "year" not in match.fields and _NAME_FOLLOWS.match(self._sentence, match.end):
             return True
-        if match.month_text in rejected["lower_case"] and "year" not in match.fields:
+        if match.month_text in rejected["lower_case"] and "year" not in match.fields and kind != "date":
             return not match.leads and match.fields.get("which") not in {"last", "next"}
         return False
+
+    def _week_of_second(self, match: TimeMatch) -> bool:
+        """Whether a weekday begins a range that names its week: "Monday to Wednesday next week"."""
+        second = self._words.second(self._sentence, match.end)
+        return second is not None and second.kind == "weekday_of_week"
 
     def _opens_clause(self, offset: int) -> bool:
         return _CLAUSE_BEGIN.search(self._sentence[max(0, offset - 4) : offset]) is not None
@@ -295,7 +302,7 @@ class _Reader:
         if match.kind == "length":
             return self._length(match)
         dashed = match.kind in _DATES and _DASH.match(self._sentence, match.end) and match.leads <= {"at"}
-        if dashed or (match.leads & {"from", "range"} and "at" not in match.leads):
+        if dashed or (match.kind == "weekday" and self._week_of_second(match)) or (match.leads & {"from", "range"} and "at" not in match.leads):
             second = self._words.second(self._sentence, match.end)
             if second and second.kind not in _NO_END_OF_A_RANGE:
                 if self._word_before(match) in self._words.rejected["moved"]:
@@ -327,6 +334,9 @@ class _Reader:
         """Read "in two weeks", "within two weeks" and "since two weeks"."""
         if "since" in match.leads:
             return self._made(match, match.end, self._calendar.resolve(match._replace(kind="ago"), None), "since")
+        if self._tenses.is_perfect(match.start) and self._tenses.has("negation", match.start, before=True):
+            # "I haven't smoked in two months"
+            return self._made(match, match.end, self._calendar.resolve(match._replace(kind="ago"), None), "since")
         if not self._is_ahead(match):
             return None
         period = self._calendar.resolve(match._replace(kind="ahead"), None)
@@ -336,7 +346,8 @@ class _Reader:
         direction = self._tenses.direction(first.start)
         calendar = self._calendar
         first_open, second_open = calendar.needs_tense(first), calendar.needs_tense(second)
-        is_planned = direction != "coming" or self._tenses.has("planned", first.start)
+        is_stay = self._words.stay.search(self._sentence) is not None
+        is_planned = direction != "coming" or is_stay or self._tenses.has("planned", first.start)
         if first_open and second_open and first.kind == "weekday" and not is_planned:
             return self._recurring(first, second.end)
         if first_open and (not second_open or direction == "past"):

@@ -76,6 +76,7 @@ class Calendar:
         self._delta: type[relativedelta] = relativedelta
         self._table = table
         self._now = now
+        self._is_of_range = False  # "from 1 September to 31 August": the second day is most of a year away
         self._today = datetime(now.year, now.month, now.day)
 
     def needs_tense(self, match: TimeMatch) -> bool:
@@ -107,6 +108,7 @@ class Calendar:
         """
         if anchor and direction:
             calendar = Calendar(anchor.start, self._table)
+            calendar._is_of_range = True
             return calendar.resolve(match, direction)
         try:
             method: Any = getattr(self, f"_{match.kind}")
@@ -251,7 +253,8 @@ class Calendar:
         # people leave out the year of near days, and the verb may belong to something else: "choosing the talk on
         # April 18 was right", said on April 12
         period = self._of_years(build, fields, direction)
-        if period is None or {"year", "that_year"} & fields.keys() or abs(period.start - self._now) <= _FAR:
+        is_sure = self._is_of_range or bool({"year", "that_year"} & fields.keys())
+        if period is None or is_sure or abs(period.start - self._now) <= _FAR:
             return period
         other = self._of_years(build, fields, "coming" if direction == "past" else "past")
         return None if other and abs(other.start - self._now) <= _NEAR else period
@@ -465,6 +468,11 @@ class Calendar:
 
     def _span_after_next(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         return self._nth_span(fields["span"], 2)
+
+    def _weekday_after_next(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "the Sunday after next"."""
+        first = self._weekday(fields, "coming")
+        return None if first is None else Period(first.start + 7 * _DAY, first.end + 7 * _DAY, "day")
 
     def _nth_span(self, span: str, steps: int) -> Period:
         first = self._today.replace(day=1)

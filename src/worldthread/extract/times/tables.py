@@ -91,10 +91,11 @@ class TimeTable:
         }
         self.tense: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
         self.tense.update(
-            {key: frozenset(value.split()) for key, value in data["tense"].items() if isinstance(value, str)}
+            {key: frozenset(value.split()) for key, value in data["tense"].items() if isinstance(value, str) and key != "stay"}
         )
         self.occasions = frozenset(word.replace("_", " ") for word in data["events"]["occasions"].split())
         self.perfect_window: int = data["tense"]["perfect_window"]
+        self.stay = re.compile(data["tense"].get("stay", r"(?!)"), re.IGNORECASE)
         self._words = {field: _values(data[field]) for field in _FIELDS}
         self._words |= {field: _values(data.get(field, {})) for field in _OPTIONAL_FIELDS}
         self._counts = {_flat(text): float(value) for text, value in data["n"].items()}

@@ -127,6 +127,8 @@ class Tenses:
             return any(self._is_participle(other) for other in self._before_stop(following))
         if word in lists["perfect_short"] and following and following[0] in lists["participles"] | {"lived", "worked"}:
             return True
+        if word.endswith("'s") and following[:1] == ["been"]:  # "my brother's been clean"
+            return True
         if word in lists["perfect_be"] and any(other in lists["be_participles"] for other in following):
             return True
         return None
