@@ -16,8 +16,11 @@ from typing import Final, NamedTuple
 
 from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, PAST, RELATION_KINDS, WORDS
 from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
+from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, with_events
+from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
+from worldthread.extract.parsed.new_values import new_valued
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -64,6 +67,7 @@ _PASSING: Final = re.compile(
     r"this week|tonight|at home|on the (?:bus|train|tram)|behind)\b"
     r"|(?<=gone) (?:to|for|out|home|on)\b|(?<=retired) to\b|(?<=cancelled)(?: for)? (?:today|this week)\b"
 )
+_LASTING: Final = re.compile(r"\b(?:have|has|been) <")  # "have been off cigarettes for a month"
 _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
 _SOMEWHERE: Final = re.compile(
     r" (?:at|in|on|with|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
@@ -116,6 +120,7 @@ class _Group(NamedTuple):
     person: bool
     quantity: bool
     has: re.Pattern[str] | None
+    events: bool
     pattern: re.Pattern[str]
 
     def covers(self, fact: Fact) -> bool:
@@ -132,6 +137,7 @@ class _Group(NamedTuple):
 
 
 def _compiled(line: str) -> str:
+    line = as_expression(line)
     for slot in ("NEW", "WHOM", " BE ", "BE ", "THING"):
         line = line.replace(slot, _SLOTS[slot])
     line = re.sub(r"(?<!\|)SUBJ(?!\)|')", lambda _: _SLOTS["SUBJ"], line)
@@ -139,7 +145,7 @@ def _compiled(line: str) -> str:
 
 
 def _groups() -> Iterator[_Group]:
-    for group in _TABLE["groups"]:
+    for group in (*_TABLE["groups"], *(one | {"events": True} for one in EVENT_TABLE["groups"])):
         lines = [_compiled(line) for line in group["patterns"].strip().split("\n")]
         relation, value, subject = (
             re.compile(group[key]) if key in group else None for key in ("relation", "object", "subject")
@@ -148,7 +154,7 @@ def _groups() -> Iterator[_Group]:
             named = [line.replace("THING", "(?:THING|OLD)") for line in group["patterns"].strip().split("\n")]
             yield _Group(
                 (), re.compile("has name|is called|is named|is"), None, re.compile(group["named_role"]), True, False,
-                False, None, re.compile(f"{_BEGIN}(?:{'|'.join(map(_compiled, named))})"),
+                False, None, False, re.compile(f"{_BEGIN}(?:{'|'.join(map(_compiled, named))})"),
             )  # fmt: skip
         yield _Group(
             tuple(group.get("families", "").split()),
@@ -159,6 +165,7 @@ def _groups() -> Iterator[_Group]:
             bool(group.get("person")),
             bool(group.get("quantity")),
             re.compile(group["has"]) if "has" in group else None,
+            bool(group.get("events")),
             re.compile(f"{_BEGIN}(?:{'|'.join(lines)})"),
         )
 
@@ -194,6 +201,7 @@ def phrased_endings(
                 *named_facts(sentence, speaker, view),
                 *_facts_of_things(text, speaker, view),
                 *_facts_with_objects(text, speaker, view),
+                *_facts_of_kinds(text, speaker, view),
             ]
         )
         earlier = _plain(" ".join(sentences[: number + 1]))
@@ -209,6 +217,8 @@ def phrased_endings(
                 found.setdefault(fact, sentence)
             elif how:
                 loosely[fact] = how
+        for fact in new_valued(candidates, text, speaker):
+            found.setdefault(fact, sentence)
         heads = {fact: mention_of_text(fact.object).head for fact in loosely}
         for fact in loosely:
             same = {other.key[2] for other in loosely if heads[other] == heads[fact] and loosely[other] == "BARE"}
@@ -256,7 +266,7 @@ def _facts_of_things(text: str, speaker: str, view: GraphView) -> Iterator[Fact]
 def _facts_with_objects(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
     """Yield the facts of what is the speaker's whose object a sentence names: "my family's home", "is in", "Porto"."""
     own = f"{normalise_name(speaker)}'s "
-    words = re.findall(r"[^\W_][\w'-]*", text)
+    words = re.findall(r"[^\W_][\w-]*", re.sub(r"'s?\b", "", text))
     for size in (1, 2, 3):
         for start in range(len(words) - size + 1):
             phrase = " ".join(words[start : start + size])
@@ -267,10 +277,30 @@ def _facts_with_objects(text: str, speaker: str, view: GraphView) -> Iterator[Fa
                         yield from view.facts(object=f"{kind.key[2]} {naming} {phrase}")
 
 
+def _facts_of_kinds(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
+    """Yield the facts of things that a sentence names by their kind: "local library" by "the library"."""
+    own = f"{normalise_name(speaker)}'s "
+    words = re.findall(r"[^\W_][\w-]*", re.sub(r"'s?\b", "", text))
+    for number, word in enumerate(words):
+        if len(word) < 3 or word in _COMMON:
+            continue
+        names = {
+            name
+            for form in {word, stem(word)}
+            for name in view.names_with(form)
+            if (name.startswith(own) or "'s " not in name.split(" at ")[0]) and mention_of_text(name).head == stem(word)
+        }
+        if len(names) > 1:
+            before = {stem(one) for one in words[max(0, number - 3) : number]}
+            names = {name for name in names if mention_of_text(name).words & before}
+        if len(names) == 1:
+            yield from view.facts(subject=names.pop())
+
+
 def _plain(text: str) -> str:
     text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
-    text = re.sub(r"\b([a-z]{3,})-free\b", r"free of \1", text)
+    text = re.sub(r"(\b(?:been|am|is|are|were)|'(?:ve|m|re|s)) ([a-z]{3,})-free\b", r"\1 free of \2", text)
     text = re.sub(r"(?<= )r(?= [a-z])", "are", text.replace(" u ", " you "))
     if _WITHOUT_SUBJECT.match(text) is not None:
         text = f"i {text}"
@@ -283,12 +313,14 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
         if not group.covers(fact):
             continue
         for one in _marked(fact, group, text, earlier, speaker):
-            marked = re.sub(r"\b(THING|BARE)'s (?!\w+ing\b)", r"\1 is ", one)
+            marked = with_events(one) if group.events else re.sub(r"\b(THING|BARE)'s (?!\w+ing\b)", r"\1 is ", one)
             match = group.pattern.search(marked)
             if match is None and "n't" in marked:
                 marked = _IS_NOT.sub(" not", marked)
                 match = group.pattern.search(marked)
-            if match is None or _PASSING.match(marked, match.end()) is not None:
+            if match is None or (
+                _PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None
+            ):
                 continue
             if _LEFT.search(match[0]) is not None and _SOMEWHERE.match(marked, match.end()) is not None:
                 continue  # "I left Jonas at the station"
@@ -331,6 +363,12 @@ def _is_somebody(subject: str, own: str) -> bool:
     return noun not in KINDS and " " not in subject and noun not in _THINGS
 
 
+_AFTER_IS: Final = (  # what shows that "my wife's" is "my wife is" or "has"
+    rf"\w{{2,}}(?:ed|en|ing|own)\b|(?:{'|'.join(sorted(PARTICIPLES))}|now|not|no longer|no more|just|finally|also|already|"
+    r"officially|recently|totally|completely|so|too|all|well|free|off|over|out of|out|back|on|in|at|with|to|a|an|the|"
+    rf"\w+ly|better|fine|healthy|single|{_NUMBER})\b"
+)
+_COMMON: Final = frozenset("the and but for from with not now out off has have had was were are been they".split())
 _THINGS: Final = LISTS["places"] | WORDS["containers"] | frozenset(_TABLE["words"]["things"].split())
 
 
@@ -353,8 +391,7 @@ def _with_subject(text: str, subject: str, own: str, earlier: str, names: list[s
         return re.sub(r"\b(?:my|our)\b", "POSS", text)
     name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     known = re.search(rf"(?<![\w'])(?:{name})(?![\w-])", earlier) is not None
-    verb = r"\w+(?:ed|en|ing)\b|(?:got|gone|now|not|no|just|left|quit|sold)\b"
-    text = re.sub(rf"(?<![\w'])(?:{name})'s (?={verb})", "SUBJ's ", text)
+    text = re.sub(rf"(?<![\w'])(?:{name})'s (?={_AFTER_IS})", "SUBJ's ", text)
     text = re.sub(rf"(?<![\w'])(?:{name})'s ", "POSS ", text)
     text = re.sub(rf"(?<![\w'])(?:{name})(?![\w'-])", "SUBJ", text)
     if known:
@@ -366,7 +403,7 @@ def _with_subject(text: str, subject: str, own: str, earlier: str, names: list[s
 
 def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
     """Return a sentence with the words for a thing marked: THING by all its words, BARE by its kind."""
-    value = _ARTICLE.sub("", value)
+    value = _RELATIVE.sub("", _ARTICLE.sub("", value))
     full, bare = _forms(value, relation)
     determiners = "the|this|that|these|those|" + ("my|our|all my|all our" if own else "his|her|their")
 
@@ -390,6 +427,7 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
     return text
 
 
+_RELATIVE: Final = re.compile(r" (?:who|which|that|whose) .*$")
 _TIMES_AFTER: Final = re.compile(r"\b(?:\w+days?|mornings?|evenings?|nights?|weekends?|week|month)$")
 _PLACE_AFTER: Final = re.compile(r" (?:on|from|at|in) .*$")
 _UNCOUNTED: Final = frozenset([
@@ -440,6 +478,10 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         bare.append(shorter.split(" ")[-1])
         if _TIMES_AFTER.search(inner["inner"]) is not None or relation == "is":
             full.append(value)  # "yoga" of "yoga on Mondays", "captain" of "captain of the team"
+    if relation in ("is a", "is an", "works as"):
+        full += sorted(KINDS.get(value.split(" ")[-1], ()))
+    if value == "married":
+        bare += ["wedding", "engagement"]
     if relation in ("is a", "is an", "works as") and words_end(value, "er"):
         full.append(f"{value.split(' ')[-1][:-2]}ing")  # "plumbing" of a plumber
     if value.split(" ")[-1] in _UNCOUNTED:
