@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, PAST, RELATION_KINDS, WORDS
 from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
+from worldthread.extract.parsed.deaths import died
 from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, with_events
 from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
@@ -72,16 +73,19 @@ _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
 _SOMEWHERE: Final = re.compile(
     r" (?:at|in|on|with|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
 )
-_DOUBTFUL: Final = re.compile(
-    r"\b(?:if|would|might|may(?! \d)|maybe|perhaps|could|should|almost|nearly|(?<!don't )(?<!doesn't )(?<!longer )"
-    r"wants?|wanted|wish(?:es)?|hop(?:e|es|ing)|think(?:s|ing)?|consider(?:s|ing)?|tempted|try|tries|tried|trying|"
-    r"offer(?:s|ed)?|dream(?:s|t|ed)?|lent|borrow\w*|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|promised?|"
-    r"about to|(?<!not )(?<!n't )going to|will(?! not)|supposed?|never|still|before|ought|needs? to|years ago|"
-    r"in my dreams|in (?:19|20)\d\d|for a living|"
-    r"(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|some of|"
-    r"one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|"
-    r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d|ll)\b|\?",
+_UNREAL: Final = re.compile(
+    r"\b(?:if|would|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|wish(?:es)?|dream(?:s|t|ed)?|supposed?|ought|"
+    r"in my dreams|(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|"
+    r"some of|one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|for a living|"
+    r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d)\b|\?",
 )
+_DOUBTFUL: Final = re.compile(
+    r"\b(?:might|may(?! \d)|maybe|perhaps|could(?!n't| not)|should|almost|nearly|"
+    r"(?<!don't )(?<!doesn't )(?<!longer )(?<!didn't )wants?|(?<!didn't )wanted|hop(?:e|es|ing)|think(?:s|ing)?|consider(?:s|ing)?|tempted|try|tries|"
+    r"tried|trying|offer(?:s|ed)?|lent|borrow\w*|promised?|about to|(?<!not )(?<!n't )going to|"
+    r"will(?! not)|never|still|before|needs? to|years ago|in (?:19|20)\d\d)\b|['’]ll\b",
+)
+_CLAUSE_END: Final = re.compile(r"[,;:!–—]+ |\. | (?=(?:but|and (?:i|we|he|she|they|it|my|our)|because|since i|since we) )")
 _PRONOUN: Final = re.compile(r"\b(?:he|him|she|her)\b")
 _SOMEBODY: Final = re.compile(
     r"\b(?:"
@@ -193,7 +197,10 @@ def phrased_endings(
     skipped = set(stated)
     for number, sentence in enumerate(sentences):
         text = _plain(sentence)
-        if len(text) > _MOST_CHARACTERS or not 1 < len(text.split()) <= _LONGEST or _DOUBTFUL.search(text) is not None:
+        if len(text) > _MOST_CHARACTERS or not 0 < len(text.split()) <= _LONGEST or _UNREAL.search(text) is not None:
+            continue
+        text = ", ".join(part for part in _CLAUSE_END.split(text) if _DOUBTFUL.search(part) is None)
+        if not text:
             continue
         facts = dict.fromkeys(
             [
@@ -217,6 +224,9 @@ def phrased_endings(
                 found.setdefault(fact, sentence)
             elif how:
                 loosely[fact] = how
+        for fact in died(text, sentence, speaker, view):
+            if fact not in skipped:
+                found.setdefault(fact, sentence)
         for fact in new_valued(candidates, text, speaker):
             found.setdefault(fact, sentence)
         heads = {fact: mention_of_text(fact.object).head for fact in loosely}
