@@ -29,7 +29,6 @@ _CODES: Final = {
     "halt": "H",
 }  # fmt: skip
 _OWNERS: Final = frozenset(["POSS", "my", "our", "his", "her", "their", "your", "its", "the", "a", "an"])
-_PARTICLES: Final = frozenset(["away", "up", "out", "off", "back", "down", "in", "over", "on", "aside", "behind", "along"])
 _MARKS: Final = frozenset(["THING", "BARE", "WHOM", "SUBJ", "it", "them"])
 _PLAIN_AFTER: Final = frozenset([
     "to", "will", "would", "can", "could", "should", "may", "might", "must", "do", "does", "did", "not", "let's",
@@ -55,7 +54,7 @@ _ADVERB: Final = re.compile(
 _OF_THING: Final = re.compile(
     r"\b(THING|BARE) (?:stock|stocks|shares|account|accounts|membership|subscription|contract|job|course|class|classes|"
     r"lessons?|club|team|idea|plans?|app|habit|season ticket|tickets?|degree|appointment|project|policy|card|prescription|"
-    r"tablets|pills|collection|thing|business|practice|phase)\b"
+    r"tablets|pills|collection|thing|business|practice|phase|flat|apartment|house|place|room)\b"
 )
 _OWN_THING: Final = re.compile(r"\b(?:POSS|the|all|all of|both|both of|every|this|that) (?=THING|BARE)")
 _THEN_IT: Final = re.compile(r"\b(?:it|them)\b")
@@ -201,7 +200,6 @@ def _longest(words: list[str], place: int, by_lemma: dict[str, tuple[_Phrase, ..
                     best = ("".join(dict.fromkeys(best[0] + letters)), best[1], "")
             elif (
                 size
-                and (rest[-1] in _PARTICLES or rest[0] in ("in", "on", "into", "to"))
                 and place + 1 < len(words)
                 and words[place + 1] in _MARKS
                 and _are(words[place + 2 : place + 2 + size], rest)

@@ -54,7 +54,7 @@ _CHANGED: Final = re.compile(
     r"as of|since|from (?:today|next \w+|this \w+|tomorrow|monday|january|the \w+)|after the \w+|starting|"
     r"(?:has|have|'s|'ve|was|were|got|been|is) (?:been )?(?:moved|changed|rescheduled|shifted|pushed|put|raised|upped|cut|"
     r"reduced|lowered|increased|extended|delayed|brought|switched|updated|replaced|reset|bumped|postponed|hiked|slashed|"
-    r"shortened|dropped|doubled)|moved|changed|rescheduled|shifted|pushed|raised|upped|cut|reduced|lowered|increased|"
+    r"shortened|dropped|doubled)|moved|changed|renamed|rescheduled|shifted|pushed|raised|upped|cut|reduced|lowered|increased|"
     r"extended|delayed|brought (?:forward|up|down)|switched|updated|bumped|postponed|hiked|slashed|went (?:up|down|from)|"
     r"gone (?:up|down|from)|(?:has |'s |have |'ve )?put (?:\w+ ){1,4}?(?:up|down|back|forward)|put (?:up|down|back)|jumped|"
     r"rose|risen|climbed|shot up|crept up|dropped|fell|fallen|"
@@ -121,9 +121,21 @@ def new_valued(facts: Iterable[Fact], text: str, speaker: str) -> list[Fact]:
     for fact in facts:
         if fact.key[1].startswith(("does not", "was ", "had ", "did ")):
             continue
-        if _is_older(fact, text, own) or (changed and not passing and _has_new_value(fact, text, own)):
+        if _is_renamed(fact, text, own):
+            found.append(fact)
+        elif _is_older(fact, text, own) or (changed and not passing and _has_new_value(fact, text, own)):
             found.append(fact)
     return found
+
+
+def _is_renamed(fact: Fact, text: str, own: str) -> bool:
+    """Return whether the speaker has another surname: "I'm Susan Hart now"."""
+    subject, relation, value = fact.key
+    first, _, last = value.partition(" ")
+    if subject != own or relation not in ("has name", "is called") or not last:
+        return False
+    new = re.search(rf"\b(?:i'm|i am|it's|call me|i go by|known as) {re.escape(first)} (?P<last>\w+)(?: now|,? not| these days|$)", text)
+    return new is not None and new["last"] not in last
 
 
 def _values(kind: re.Pattern[str], text: str) -> list[str]:
@@ -204,8 +216,9 @@ def _is_whose(subject: str, text: str, own: str) -> bool:
     return any(re.search(rf"\b{re.escape(form)}\b", text) is not None for form in {name, *KIN.get(name, ())})
 
 
+_INVOLVED: Final = frozenset(["landlord", "landlady", "boss", "manager", "company", "employer", "team"])
 _OTHERS: Final = re.compile(
-    r"\b(?:(?:my|our) (?:\w+ ){0,2}?(?:" + "|".join(sorted(map(re.escape, LISTS["relations"] | LISTS["partners"]))) + r")|his|her|their)\b"
+    r"\b(?:(?:my|our) (?:\w+ ){0,2}?(?:" + "|".join(sorted(map(re.escape, (LISTS["relations"] | LISTS["partners"]) - _INVOLVED))) + r")|his|her|their)\b"
 )
 
 
@@ -263,11 +276,18 @@ def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
             return bool(nouns & said)
         if nouns & said and (verb in ("is", "have") or len(nouns & said) == len(nouns) or verbs & bases):
             return True
+        implied = {noun for verb, ones in _IMPLIED.items() if verb in said | bases for noun in ones.split()}
+        nouns -= implied
         return bool(verbs & (bases | said)) and (not nouns or kind in ("quantity", "money", "time") and not nouns - said - _UNITS)
     name = subject.removeprefix(f"{own}'s ")
+    if kind == "money" and relation in ("is", "costs"):
+        places = {stem(word) for word in _WORD.findall(value)} - _STOP
+        if any(w in said for w in places if not w[0].isdigit() and number_of(w) is None and not _is_value(w) and w != own):
+            return True
     return _named_as(name, text, known)
 
 
+_IMPLIED: Final = {"rent": "flat apartment house room place studio", "eat": "dinner lunch breakfast supper tea"}
 _UNITS: Final = frozenset("minute hour km kilometre mile kilo pound stone time people home work office coffee cigarette".split())
 
 

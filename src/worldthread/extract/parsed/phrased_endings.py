@@ -85,7 +85,7 @@ _DOUBTFUL: Final = re.compile(
     r"tried|trying|offer(?:s|ed)?|lent|borrow\w*|promised?|about to|(?<!not )(?<!n't )going to|"
     r"will(?! not)|never|still|before|needs? to|years ago|in (?:19|20)\d\d)\b|['’]ll\b",
 )
-_CLAUSE_END: Final = re.compile(r"[,;:!–—]+ |\. | (?=(?:but|and (?:i|we|he|she|they|it|my|our)|because|since i|since we) )")
+_CLAUSE_END: Final = re.compile(r"[,;:!–—]+ | (?=(?:but|because) )")
 _PRONOUN: Final = re.compile(r"\b(?:he|him|she|her)\b")
 _SOMEBODY: Final = re.compile(
     r"\b(?:"
@@ -96,7 +96,7 @@ _IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
 _WITHOUT_SUBJECT: Final = re.compile(
     r"(?:just |finally |also |already |actually )*(?:sold|lost|got|gave|quit|left|cancelled|canceled|deleted|moved|"
     r"broke|stopped|started|finished|dropped|closed|returned|handed|switched|changed|bought|ditched|retired|resigned|gone|"
-    r"graduated|threw|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not|"
+    r"graduated|threw|had|passed|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not|"
     r"no longer|over|off|through with|free of|rid of|back from|packed|binned|pawned|scrapped|unsubscribed|"
     r"unfollowed|joined|tested)\b(?! by\b)"
 )
@@ -209,6 +209,7 @@ def phrased_endings(
                 *_facts_of_things(text, speaker, view),
                 *_facts_with_objects(text, speaker, view),
                 *_facts_of_kinds(text, speaker, view),
+                *_facts_of_pregnancies(text, speaker, view),
             ]
         )
         earlier = _plain(" ".join(sentences[: number + 1]))
@@ -307,6 +308,16 @@ def _facts_of_kinds(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
             yield from view.facts(subject=names.pop())
 
 
+def _facts_of_pregnancies(text: str, speaker: str, view: GraphView) -> list[Fact]:
+    """Return that a relative of the speaker is pregnant where a sentence tells of a birth, if it is one only."""
+    if _BIRTH.search(text) is None:
+        return []
+    own = f"{normalise_name(speaker)}'s "
+    objects = ["pregnant", *view.names_with("pregnant")]
+    found = [fact for name in objects for fact in view.facts(object=name) if fact.key[0].startswith(own)]
+    return found if len({fact.subject for fact in found}) == 1 else []
+
+
 def _plain(text: str) -> str:
     text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
@@ -369,7 +380,7 @@ def _marked(fact: Fact, group: _Group, text: str, earlier: str, speaker: str) ->
 def _is_somebody(subject: str, own: str) -> bool:
     noun = stem(subject.removeprefix(f"{own}'s ").split(" ")[-1])
     if subject.startswith(f"{own}'s "):
-        return noun in LISTS["relations"] | LISTS["partners"] | LISTS["pets"] | {"parent"} or noun in KIN
+        return noun in LISTS["relations"] | LISTS["partners"] | LISTS["pets"] | _YOUNG or noun in KIN
     return noun not in KINDS and " " not in subject and noun not in _THINGS
 
 
@@ -378,7 +389,9 @@ _AFTER_IS: Final = (  # what shows that "my wife's" is "my wife is" or "has"
     r"officially|recently|totally|completely|so|too|all|well|free|off|over|out of|out|back|on|in|at|with|to|a|an|the|"
     rf"\w+ly|better|fine|healthy|single|{_NUMBER})\b"
 )
+_BIRTH: Final = re.compile(r"\b(?:born|gave birth|baby|is here|has arrived)\b|'s here\b")
 _COMMON: Final = frozenset("the and but for from with not now out off has have had was were are been they".split())
+_YOUNG: Final = frozenset(["parent", "boy", "girl", "baby", "kid", "one", "toddler", "twin", "child", "youngest", "oldest"])
 _THINGS: Final = LISTS["places"] | WORDS["containers"] | frozenset(_TABLE["words"]["things"].split())
 
 
@@ -519,7 +532,7 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         bare += [noun, noun.rpartition(" ")[2]]
     if relation == "does":
         base = words[0].removesuffix("e")
-        full += [f"{base}ing", f"{base}{base[-1:]}ing"]
+        full += [f"{base}ing", f"{base}{base[-1:]}ing", f"{base}ed", f"{base}{base[-1:]}ed"]
     if relation == "owes":
         full.append(words[0])
     unique = [form for form in dict.fromkeys(full) if len(form) > 1]
