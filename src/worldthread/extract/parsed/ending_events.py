@@ -26,7 +26,7 @@ PARTICIPLES: Final = frozenset(
 _CODES: Final = {
     "sell": "S", "lose": "L", "rob": "B", "fail": "F", "stop": "T", "leave": "V", "dismiss": "D", "close": "C",
     "cancel": "N", "lapse": "P", "finish": "I", "recover": "R", "oust": "O",
-    "halt": "H",
+    "halt": "H", "shed": "E", "annul": "A",
 }  # fmt: skip
 _OWNERS: Final = frozenset(["POSS", "my", "our", "his", "her", "their", "your", "its", "the", "a", "an"])
 _MARKS: Final = frozenset(["THING", "BARE", "WHOM", "SUBJ", "it", "them"])
@@ -65,7 +65,7 @@ _DONE: Final = re.compile(
 )
 _ENDED_UP: Final = re.compile(r"\b(?:ended|wound|finished) up (?=\w+ing\b)")
 _DONE_BEING: Final = re.compile(r"\bendedup (<[A-Z]+>)ing")
-_DECIDED: Final = re.compile(r"\b(?:decided|chose|agreed|resolved|opted|am going|is going|are going) to (<[A-Z]*[TN][A-Z]*>)(?!ed|ing)")
+_DECIDED: Final = re.compile(r"\b(?:decided|chose|agreed|resolved|opted|am going|is going|are going) to (<[A-Z]*[TNE][A-Z]*>)(?!ed|ing)")
 _LEAVING: Final = re.compile(r"\b(?:am|are|is) (<[A-Z]*N[A-Z]*>)ing")
 _MADE_TO: Final = re.compile(
     r"\b(?:forced|made|obliged|compelled|required|allowed|pushed|drove|led|caused) (?:WHOM|SUBJ) (?:to )?" + _EVENT

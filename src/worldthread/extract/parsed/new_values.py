@@ -74,12 +74,12 @@ _FROM_THEN: Final = re.compile(
 _OPENING: Final = frozenset(["open", "start", "begin", "leave", "depart", "arrive", "kick"])
 _CLOSING: Final = frozenset(["close", "shut", "end", "finish", "stop"])
 _VERBS: Final = {
-    "earn": "earn make pay salary wage raise rise income on get paid",
-    "make": "earn make pay salary wage raise rise income on get paid",
+    "earn": "earn make salary wage raise rise income paid upped promotion on",
+    "make": "earn make salary wage raise rise income paid upped promotion on",
     "pay": "pay rent cost charge price bill fee",
     "cost": "cost price charge fee want pay",
     "charge": "charge cost price fee want gone went up",
-    "weigh": "weigh weight lost gained kilos kilo pounds stone down up scale",
+    "weigh": "weigh weight lost gained down scale",
     "get": "get up wake",
     "live": "live floor",
     "eat": "eat dinner lunch breakfast",
@@ -235,11 +235,18 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
     for match in re.finditer(rf"(?<![\w'-])(?:{'|'.join(sorted(map(re.escape, forms), key=len, reverse=True))})(?![\w-])", text):
         before = text[: match.start()].split()
         last = before[-1].strip(",;:.!") if before else ""
+        after = _PLACE_AFTER.match(text[match.end() :])
+        if after is not None and not {stem(w) for w in _WORD.findall(after[0])} <= known | _SMALL:
+            continue
         if not last or last in _LINKING or stem(last) in known or last.endswith("ly"):
             return True
     return False
 
 
+_PLACE_AFTER: Final = re.compile(
+    r" (?:next to|next door|opposite|beside|near|across|down the|at (?:my|his|her|our)|of (?:the|my)|around the) ?[\w' ]{0,12}"
+)
+_SMALL: Final = frozenset(["the", "my", "our", "at", "of", "on"])
 _LINKING: Final = frozenset(
     "the my our a an this that his of for in on to and i we put moved changed raised our's new daily weekly monthly so "
     "pushed shifted rescheduled postponed extended their all from as since then now but up down at after".split()
@@ -270,6 +277,8 @@ def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
         nouns = {stem(w) for w in _WORD.findall(f"{value} {relation.removeprefix('has ') if relation.startswith('has ') else ''}")}
         nouns = {w for w in nouns if w not in _STOP and number_of(w) is None and not w[0].isdigit() and not _is_value(w)}
         verbs = set(_VERBS.get(verb, verb).split())
+        if "on" in verbs and re.search(r"\b(?:on|to) (?:about |around |only )?[$€£]?\d", text) is None:
+            verbs.discard("on")
         if verb in ("have", "is") and kind not in ("quantity", "time"):
             verbs = set()
         if kind == "quantity" and verb in ("is", "have"):
@@ -342,5 +351,6 @@ def _is_older(fact: Fact, text: str, own: str) -> bool:
 
 _AGES: Final = re.compile(
     r"(?P<birthday>[\w-]+) birthday|(?P<turned>\b(?:turned|turning|turns|hit|reached|became|made it to) )?(?:the big )?\b"
-    r"(?P<number>\d{1,3}(?:st|nd|rd|th)?|[a-z]+(?:-[a-z]+)?)\b"
+    r"(?P<number>\d{1,3}(?:st|nd|rd|th)?|[a-z]+(?:-[a-z]+)?)\b(?= birthday|\W*$|[,.!;:)]| (?:now|today|yesterday|years?|months?|on|this|"
+    r"last|at|and|old|in|already|but|so|since|these|the|over)\b)"
 )

@@ -65,13 +65,14 @@ _END: Final = (
 _PASSING: Final = re.compile(
     r"\s*(?:early|late|home|back|for (?:the|a|an|one|now|today|two|three|some|work|lunch) ?"
     r"(?:day|week|weekend|while|walk|night|hour|month|few|moment|minute|bit|break)?s?\b|until|till|temporarily|"
-    r"this week|tonight|at home|on the (?:bus|train|tram)|behind)\b"
+    r"this (?:\w+day|time|once|week|weekend|month|morning|evening|afternoon|summer|winter|year)\b|tonight|today for|at home|on the (?:bus|train|tram)|behind)\b"
     r"|(?<=gone) (?:to|for|out|home|on)\b|(?<=retired) to\b|(?<=cancelled)(?: for)? (?:today|this week)\b"
 )
 _LASTING: Final = re.compile(r"\b(?:have|has|been) <")  # "have been off cigarettes for a month"
 _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
+_DROPPED: Final = re.compile(r"\bdrop(?:s|ped)?\b.* (?:on|in|into|onto|off|at|down)\b|\bdropped .*\b(?:fine|ok|okay)\b")
 _SOMEWHERE: Final = re.compile(
-    r" (?:at|in|on|with|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
+    r" (?:at|in|on|with|early|late|for (?:a|an|the|work|lunch|school|dinner)\b|this (?:morning|afternoon|evening)|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
 )
 _UNREAL: Final = re.compile(
     r"\b(?:if|would|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|wish(?:es)?|dream(?:s|t|ed)?|supposed?|ought|"
@@ -343,7 +344,12 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
                 _PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None
             ):
                 continue
-            if _LEFT.search(match[0]) is not None and _SOMEWHERE.match(marked, match.end()) is not None:
+            if group.events and _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]", match[0]) is not None:
+                continue  # "I dropped my phone on the floor"
+            is_left = _LEFT.search(match[0]) is not None or (
+                group.events and re.search(r"\bleft\b", text) is not None and re.search(r"<[A-Z]*V[A-Z]*>ed", match[0]) is not None
+            )
+            if is_left and _SOMEWHERE.match(marked, match.end()) is not None:
                 continue  # "I left Jonas at the station"
             return "BARE" if "BARE" in match[0] else "THING" if "THING" in match[0] else "ALL"
     return ""
