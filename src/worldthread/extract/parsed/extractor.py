@@ -9,8 +9,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.base import USER
+from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.changes import changes_of, is_limited
-from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.clauses import WORDS, Clause
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
@@ -23,13 +24,15 @@ from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrased_endings import phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
-from worldthread.extract.parsed.probable import probable_facts
+from worldthread.extract.parsed.plain_sentences import plainly_said
+from worldthread.extract.parsed.probable import is_figure, probable_facts
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
+from worldthread.extract.prose.words import is_program
 from worldthread.extract.times import time_expressions
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
@@ -314,6 +317,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         found_facts = whole_facts(doc, read, stated, referents, self._at)
         stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
+        if not stated and len(self._docs) == 1 and not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
+            found_facts = stated = _plainly(doc, read, referents)
         stated = self._with_dated_sentence(doc, stated, referents, names)
         if self._is_plan_before:
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
@@ -362,6 +367,16 @@ class _ParsedPassageExtractor(PassageExtractor):
         return [
             Reading(doc, one, referents, times, known, one.clause.verb not in understood, is_alone) for one in found
         ]
+
+
+def _plainly(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
+    """Return what the only sentence of a message says plainly, where the rules that need its parse are not sure."""
+    facts = plainly_said(doc.text, referents)
+    if not facts or (read.clauses and is_figure(read.clauses[0][0].verb)):
+        return ()
+    without = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
+    said = read.clauses[0][0] if read.clauses else without
+    return tuple(LocatedFact(replace(one, aspect=aspect_for(one)), said, is_plain=True) for one in facts)
 
 
 def _begin(sentence: Sentence) -> int:

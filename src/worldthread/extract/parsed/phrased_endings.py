@@ -16,8 +16,12 @@ from typing import Final, NamedTuple
 
 from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, PAST, RELATION_KINDS, WORDS
 from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
+from worldthread.extract.parsed.deaths import died
+from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, with_events
+from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
+from worldthread.extract.parsed.new_values import new_valued
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -61,23 +65,28 @@ _END: Final = (
 _PASSING: Final = re.compile(
     r"\s*(?:early|late|home|back|for (?:the|a|an|one|now|today|two|three|some|work|lunch) ?"
     r"(?:day|week|weekend|while|walk|night|hour|month|few|moment|minute|bit|break)?s?\b|until|till|temporarily|"
-    r"this week|tonight|at home|on the (?:bus|train|tram)|behind)\b"
+    r"this (?:\w+day|time|once|week|weekend|month|morning|evening|afternoon|summer|winter|year)\b|tonight|today for|at home|on the (?:bus|train|tram)|behind)\b"
     r"|(?<=gone) (?:to|for|out|home|on)\b|(?<=retired) to\b|(?<=cancelled)(?: for)? (?:today|this week)\b"
 )
+_LASTING: Final = re.compile(r"\b(?:have|has|been) <")  # "have been off cigarettes for a month"
 _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
+_DROPPED: Final = re.compile(r"\bdrop(?:s|ped)?\b.* (?:on|in|into|onto|off|at|down)\b|\bdropped .*\b(?:fine|ok|okay)\b")
 _SOMEWHERE: Final = re.compile(
-    r" (?:at|in|on|with|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
+    r" (?:at|in|on|with|early|late|for (?:a|an|the|work|lunch|school|dinner)\b|this (?:morning|afternoon|evening)|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
+)
+_UNREAL: Final = re.compile(
+    r"\b(?:if|would|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|wish(?:es)?|dream(?:s|t|ed)?|supposed?|ought|"
+    r"in my dreams|(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|"
+    r"some of|one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|for a living|"
+    r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d)\b|\?",
 )
 _DOUBTFUL: Final = re.compile(
-    r"\b(?:if|would|might|may(?! \d)|maybe|perhaps|could|should|almost|nearly|(?<!don't )(?<!doesn't )(?<!longer )"
-    r"wants?|wanted|wish(?:es)?|hop(?:e|es|ing)|think(?:s|ing)?|consider(?:s|ing)?|tempted|try|tries|tried|trying|"
-    r"offer(?:s|ed)?|dream(?:s|t|ed)?|lent|borrow\w*|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|promised?|"
-    r"about to|(?<!not )(?<!n't )going to|will(?! not)|supposed?|never|still|before|ought|needs? to|years ago|"
-    r"in my dreams|in (?:19|20)\d\d|for a living|"
-    r"(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|some of|"
-    r"one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|"
-    r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d|ll)\b|\?",
+    r"\b(?:might|may(?! \d)|maybe|perhaps|could(?!n't| not)|should|almost|nearly|"
+    r"(?<!don't )(?<!doesn't )(?<!longer )(?<!didn't )wants?|(?<!didn't )wanted|hop(?:e|es|ing)|think(?:s|ing)?|consider(?:s|ing)?|tempted|try|tries|"
+    r"tried|trying|offer(?:s|ed)?|lent|borrow\w*|promised?|about to|(?<!not )(?<!n't )going to|"
+    r"will(?! not)|never|still|before|needs? to|years ago|in (?:19|20)\d\d)\b|['’]ll\b",
 )
+_CLAUSE_END: Final = re.compile(r"[,;:!–—]+ | (?=(?:but|because) )")
 _PRONOUN: Final = re.compile(r"\b(?:he|him|she|her)\b")
 _SOMEBODY: Final = re.compile(
     r"\b(?:"
@@ -88,7 +97,7 @@ _IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
 _WITHOUT_SUBJECT: Final = re.compile(
     r"(?:just |finally |also |already |actually )*(?:sold|lost|got|gave|quit|left|cancelled|canceled|deleted|moved|"
     r"broke|stopped|started|finished|dropped|closed|returned|handed|switched|changed|bought|ditched|retired|resigned|gone|"
-    r"graduated|threw|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not|"
+    r"graduated|threw|had|passed|traded|donated|split|dumped|turned|passed|failed|swapped|found|became|done|been|not|"
     r"no longer|over|off|through with|free of|rid of|back from|packed|binned|pawned|scrapped|unsubscribed|"
     r"unfollowed|joined|tested)\b(?! by\b)"
 )
@@ -116,6 +125,7 @@ class _Group(NamedTuple):
     person: bool
     quantity: bool
     has: re.Pattern[str] | None
+    events: bool
     pattern: re.Pattern[str]
 
     def covers(self, fact: Fact) -> bool:
@@ -132,6 +142,7 @@ class _Group(NamedTuple):
 
 
 def _compiled(line: str) -> str:
+    line = as_expression(line)
     for slot in ("NEW", "WHOM", " BE ", "BE ", "THING"):
         line = line.replace(slot, _SLOTS[slot])
     line = re.sub(r"(?<!\|)SUBJ(?!\)|')", lambda _: _SLOTS["SUBJ"], line)
@@ -139,7 +150,7 @@ def _compiled(line: str) -> str:
 
 
 def _groups() -> Iterator[_Group]:
-    for group in _TABLE["groups"]:
+    for group in (*_TABLE["groups"], *(one | {"events": True} for one in EVENT_TABLE["groups"])):
         lines = [_compiled(line) for line in group["patterns"].strip().split("\n")]
         relation, value, subject = (
             re.compile(group[key]) if key in group else None for key in ("relation", "object", "subject")
@@ -148,7 +159,7 @@ def _groups() -> Iterator[_Group]:
             named = [line.replace("THING", "(?:THING|OLD)") for line in group["patterns"].strip().split("\n")]
             yield _Group(
                 (), re.compile("has name|is called|is named|is"), None, re.compile(group["named_role"]), True, False,
-                False, None, re.compile(f"{_BEGIN}(?:{'|'.join(map(_compiled, named))})"),
+                False, None, False, re.compile(f"{_BEGIN}(?:{'|'.join(map(_compiled, named))})"),
             )  # fmt: skip
         yield _Group(
             tuple(group.get("families", "").split()),
@@ -159,6 +170,7 @@ def _groups() -> Iterator[_Group]:
             bool(group.get("person")),
             bool(group.get("quantity")),
             re.compile(group["has"]) if "has" in group else None,
+            bool(group.get("events")),
             re.compile(f"{_BEGIN}(?:{'|'.join(lines)})"),
         )
 
@@ -186,7 +198,10 @@ def phrased_endings(
     skipped = set(stated)
     for number, sentence in enumerate(sentences):
         text = _plain(sentence)
-        if len(text) > _MOST_CHARACTERS or not 1 < len(text.split()) <= _LONGEST or _DOUBTFUL.search(text) is not None:
+        if len(text) > _MOST_CHARACTERS or not 0 < len(text.split()) <= _LONGEST or _UNREAL.search(text) is not None:
+            continue
+        text = ", ".join(part for part in _CLAUSE_END.split(text) if _DOUBTFUL.search(part) is None)
+        if not text:
             continue
         facts = dict.fromkeys(
             [
@@ -194,6 +209,8 @@ def phrased_endings(
                 *named_facts(sentence, speaker, view),
                 *_facts_of_things(text, speaker, view),
                 *_facts_with_objects(text, speaker, view),
+                *_facts_of_kinds(text, speaker, view),
+                *_facts_of_pregnancies(text, speaker, view),
             ]
         )
         earlier = _plain(" ".join(sentences[: number + 1]))
@@ -209,6 +226,11 @@ def phrased_endings(
                 found.setdefault(fact, sentence)
             elif how:
                 loosely[fact] = how
+        for fact in died(text, sentence, speaker, view):
+            if fact not in skipped:
+                found.setdefault(fact, sentence)
+        for fact in new_valued(candidates, text, speaker):
+            found.setdefault(fact, sentence)
         heads = {fact: mention_of_text(fact.object).head for fact in loosely}
         for fact in loosely:
             same = {other.key[2] for other in loosely if heads[other] == heads[fact] and loosely[other] == "BARE"}
@@ -256,7 +278,7 @@ def _facts_of_things(text: str, speaker: str, view: GraphView) -> Iterator[Fact]
 def _facts_with_objects(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
     """Yield the facts of what is the speaker's whose object a sentence names: "my family's home", "is in", "Porto"."""
     own = f"{normalise_name(speaker)}'s "
-    words = re.findall(r"[^\W_][\w'-]*", text)
+    words = re.findall(r"[^\W_][\w-]*", re.sub(r"'s?\b", "", text))
     for size in (1, 2, 3):
         for start in range(len(words) - size + 1):
             phrase = " ".join(words[start : start + size])
@@ -267,10 +289,40 @@ def _facts_with_objects(text: str, speaker: str, view: GraphView) -> Iterator[Fa
                         yield from view.facts(object=f"{kind.key[2]} {naming} {phrase}")
 
 
+def _facts_of_kinds(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
+    """Yield the facts of things that a sentence names by their kind: "local library" by "the library"."""
+    own = f"{normalise_name(speaker)}'s "
+    words = re.findall(r"[^\W_][\w-]*", re.sub(r"'s?\b", "", text))
+    for number, word in enumerate(words):
+        if len(word) < 3 or word in _COMMON:
+            continue
+        names = {
+            name
+            for form in {word, stem(word)}
+            for name in view.names_with(form)
+            if (name.startswith(own) or "'s " not in name.split(" at ")[0]) and mention_of_text(name).head == stem(word)
+        }
+        if len(names) > 1:
+            before = {stem(one) for one in words[max(0, number - 3) : number]}
+            names = {name for name in names if mention_of_text(name).words & before}
+        if len(names) == 1:
+            yield from view.facts(subject=names.pop())
+
+
+def _facts_of_pregnancies(text: str, speaker: str, view: GraphView) -> list[Fact]:
+    """Return that a relative of the speaker is pregnant where a sentence tells of a birth, if it is one only."""
+    if _BIRTH.search(text) is None:
+        return []
+    own = f"{normalise_name(speaker)}'s "
+    objects = ["pregnant", *view.names_with("pregnant")]
+    found = [fact for name in objects for fact in view.facts(object=name) if fact.key[0].startswith(own)]
+    return found if len({fact.subject for fact in found}) == 1 else []
+
+
 def _plain(text: str) -> str:
     text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
-    text = re.sub(r"\b([a-z]{3,})-free\b", r"free of \1", text)
+    text = re.sub(r"(\b(?:been|am|is|are|were)|'(?:ve|m|re|s)) ([a-z]{3,})-free\b", r"\1 free of \2", text)
     text = re.sub(r"(?<= )r(?= [a-z])", "are", text.replace(" u ", " you "))
     if _WITHOUT_SUBJECT.match(text) is not None:
         text = f"i {text}"
@@ -283,14 +335,21 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
         if not group.covers(fact):
             continue
         for one in _marked(fact, group, text, earlier, speaker):
-            marked = re.sub(r"\b(THING|BARE)'s (?!\w+ing\b)", r"\1 is ", one)
+            marked = with_events(one) if group.events else re.sub(r"\b(THING|BARE)'s (?!\w+ing\b)", r"\1 is ", one)
             match = group.pattern.search(marked)
             if match is None and "n't" in marked:
                 marked = _IS_NOT.sub(" not", marked)
                 match = group.pattern.search(marked)
-            if match is None or _PASSING.match(marked, match.end()) is not None:
+            if match is None or (
+                _PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None
+            ):
                 continue
-            if _LEFT.search(match[0]) is not None and _SOMEWHERE.match(marked, match.end()) is not None:
+            if group.events and _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]", match[0]) is not None:
+                continue  # "I dropped my phone on the floor"
+            is_left = _LEFT.search(match[0]) is not None or (
+                group.events and re.search(r"\bleft\b", text) is not None and re.search(r"<[A-Z]*V[A-Z]*>ed", match[0]) is not None
+            )
+            if is_left and _SOMEWHERE.match(marked, match.end()) is not None:
                 continue  # "I left Jonas at the station"
             return "BARE" if "BARE" in match[0] else "THING" if "THING" in match[0] else "ALL"
     return ""
@@ -327,10 +386,18 @@ def _marked(fact: Fact, group: _Group, text: str, earlier: str, speaker: str) ->
 def _is_somebody(subject: str, own: str) -> bool:
     noun = stem(subject.removeprefix(f"{own}'s ").split(" ")[-1])
     if subject.startswith(f"{own}'s "):
-        return noun in LISTS["relations"] | LISTS["partners"] | LISTS["pets"] | {"parent"} or noun in KIN
+        return noun in LISTS["relations"] | LISTS["partners"] | LISTS["pets"] | _YOUNG or noun in KIN
     return noun not in KINDS and " " not in subject and noun not in _THINGS
 
 
+_AFTER_IS: Final = (  # what shows that "my wife's" is "my wife is" or "has"
+    rf"\w{{2,}}(?:ed|en|ing|own)\b|(?:{'|'.join(sorted(PARTICIPLES))}|now|not|no longer|no more|just|finally|also|already|"
+    r"officially|recently|totally|completely|so|too|all|well|free|off|over|out of|out|back|on|in|at|with|to|a|an|the|"
+    rf"\w+ly|better|fine|healthy|single|{_NUMBER})\b"
+)
+_BIRTH: Final = re.compile(r"\b(?:born|gave birth|baby|is here|has arrived)\b|'s here\b")
+_COMMON: Final = frozenset("the and but for from with not now out off has have had was were are been they".split())
+_YOUNG: Final = frozenset(["parent", "boy", "girl", "baby", "kid", "one", "toddler", "twin", "child", "youngest", "oldest"])
 _THINGS: Final = LISTS["places"] | WORDS["containers"] | frozenset(_TABLE["words"]["things"].split())
 
 
@@ -353,8 +420,7 @@ def _with_subject(text: str, subject: str, own: str, earlier: str, names: list[s
         return re.sub(r"\b(?:my|our)\b", "POSS", text)
     name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     known = re.search(rf"(?<![\w'])(?:{name})(?![\w-])", earlier) is not None
-    verb = r"\w+(?:ed|en|ing)\b|(?:got|gone|now|not|no|just|left|quit|sold)\b"
-    text = re.sub(rf"(?<![\w'])(?:{name})'s (?={verb})", "SUBJ's ", text)
+    text = re.sub(rf"(?<![\w'])(?:{name})'s (?={_AFTER_IS})", "SUBJ's ", text)
     text = re.sub(rf"(?<![\w'])(?:{name})'s ", "POSS ", text)
     text = re.sub(rf"(?<![\w'])(?:{name})(?![\w'-])", "SUBJ", text)
     if known:
@@ -366,7 +432,7 @@ def _with_subject(text: str, subject: str, own: str, earlier: str, names: list[s
 
 def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
     """Return a sentence with the words for a thing marked: THING by all its words, BARE by its kind."""
-    value = _ARTICLE.sub("", value)
+    value = _RELATIVE.sub("", _ARTICLE.sub("", value))
     full, bare = _forms(value, relation)
     determiners = "the|this|that|these|those|" + ("my|our|all my|all our" if own else "his|her|their")
 
@@ -390,6 +456,7 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
     return text
 
 
+_RELATIVE: Final = re.compile(r" (?:who|which|that|whose) .*$")
 _TIMES_AFTER: Final = re.compile(r"\b(?:\w+days?|mornings?|evenings?|nights?|weekends?|week|month)$")
 _PLACE_AFTER: Final = re.compile(r" (?:on|from|at|in) .*$")
 _UNCOUNTED: Final = frozenset([
@@ -440,6 +507,10 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         bare.append(shorter.split(" ")[-1])
         if _TIMES_AFTER.search(inner["inner"]) is not None or relation == "is":
             full.append(value)  # "yoga" of "yoga on Mondays", "captain" of "captain of the team"
+    if relation in ("is a", "is an", "works as"):
+        full += sorted(KINDS.get(value.split(" ")[-1], ()))
+    if value == "married":
+        bare += ["wedding", "engagement"]
     if relation in ("is a", "is an", "works as") and words_end(value, "er"):
         full.append(f"{value.split(' ')[-1][:-2]}ing")  # "plumbing" of a plumber
     if value.split(" ")[-1] in _UNCOUNTED:
@@ -467,7 +538,7 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         bare += [noun, noun.rpartition(" ")[2]]
     if relation == "does":
         base = words[0].removesuffix("e")
-        full += [f"{base}ing", f"{base}{base[-1:]}ing"]
+        full += [f"{base}ing", f"{base}{base[-1:]}ing", f"{base}ed", f"{base}{base[-1:]}ed"]
     if relation == "owes":
         full.append(words[0])
     unique = [form for form in dict.fromkeys(full) if len(form) > 1]

@@ -28,7 +28,8 @@ _RELATIVES: Final = "|".join(
 _SLOTS: Final = {
     "SUBJ": (
         r"(?:(?P<self>i|we)|(?P<kin>(?:(?:my|our) (?:(?:little|younger|older|big|elder|best|oldest|youngest|late|new|"
-        rf"ex-?|eldest|middle|twin) ?)?)(?:{_RELATIVES})|mum|mom|dad|grandma|granny|grandpa|granddad))"
+        rf"ex-?|eldest|middle|twin) ?){{0,2}})(?:{_RELATIVES})(?:-in-law)?(?P<name>(?-i: [A-ZÀ-Þ][a-zà-ÿ]+))?|"
+        r"mum|mom|dad|grandma|granny|grandpa|granddad|grandad|nan))"
     ),
     "BE": r"(?:['’](?:m|s|re)| am| is| are|['’]ve been|['’]s been| have been| has been)"
     r"(?: currently| now| still| also| just| actually| back)*",
@@ -38,6 +39,7 @@ _SLOTS: Final = {
         r"breakfast|lunch|dinner|check-?in|check-?out|parking|petrol|gas|diesel|entry|admission|kindergarten|nursery)"
     ),
     "NAME": r"(?P<object>[^\W\d_a-z][\w’'&.-]*(?: (?:[^\W\d_a-z][\w’'&.-]*|\d+|of|the|and|&|for|de)){0,4})",
+    "PHRASE": r"(?P<object>[\w’'&@+/€$£%-]+(?:[ .:][\w’'&@+/€$£%-]+){0,7}?)",
     "WORDS": r"(?P<object>[\w’'&@.+/-]+(?: [\w’'&@.+/-]+){0,6}?)",
     "TIME": (
         r"(?P<object>(?:half past|(?:a )?quarter (?:past|to)|(?:five|ten|twenty|\d+) (?:past|to)) \w+(?: (?:am|pm))?|"
@@ -72,8 +74,13 @@ _ARTICLE: Final = re.compile(r"^(?:an?|the|some|any) ", re.IGNORECASE)
 _OWN: Final = re.compile(r"\b(?:my|our) ", re.IGNORECASE)
 _POINTING: Final = (WORDS["pronouns"] - {"my", "our", "one"}) | {
     "this", "that", "these", "those", "not", "something", "anything", "everything", "nothing", "stuff", "thing",
-    "things",
+    "things", "if", "because", "when", "would", "could", "should", "might", "never", "but", "than", "nobody", "none",
+    "no", "u", "ur", "gonna", "wanna", "myself", "yourself", "though", "although", "anyone", "everyone", "someone",
+    "sense", "fun", "mistakes", "mistake", "care", "sure",
 }  # fmt: skip
+
+_SAYING: Final = frozenset(["is", "are", "was", "were", "called", "has", "and", "or", "who", "which", "not"])
+_POSSESSIVES: Final = frozenset(["his", "her", "their"])
 
 
 class _Form(NamedTuple):
@@ -134,7 +141,8 @@ def _fact(match: re.Match[str], relation: str, referents: Referents) -> Fact | N
     groups = match.groupdict()
     named = groups["object"]
     subject = _subject(groups, referents)
-    if subject is None or named.lower() in _NO_NAMES or set(named.lower().split()) & _POINTING:
+    pointing = _POINTING - _POSSESSIVES if groups.get("kin") else _POINTING
+    if subject is None or named.lower() in _NO_NAMES or set(named.lower().split()) & pointing:
         return None
     value = _OWN.sub(f"{referents.speaker}'s ", _ARTICLE.sub("", named))
     verb = groups.get("verb")
@@ -156,11 +164,15 @@ def _subject(groups: dict[str, str | None], referents: Referents) -> str | None:
         thing = thing.strip()
         owned = _OWN.match(thing)
         plain = _ARTICLE.sub("", thing)
-        if set(plain.lower().split()) & _POINTING:
+        if set(plain.lower().split()) & (_POINTING | _SAYING):
             return None
+        plain = _OWN.sub(f"{speaker}'s ", plain)
         if owned is not None:
             return f"{speaker}'s {thing[owned.end() :]}"
         return plain if plain != thing or plain.lower() not in _COMMON else plain.lower()
     if (kin := groups.get("kin")) is not None:
-        return f"{speaker}'s {_OWN.sub('', kin).lower()}" if _OWN.match(kin) is not None else kin.capitalize()
+        name = groups.get("name") or ""
+        kin = kin.removesuffix(name)
+        own = _OWN.match(kin) is not None
+        return f"{speaker}'s {_OWN.sub('', kin).lower()}{name}" if own else kin.capitalize()
     return speaker
