@@ -20,6 +20,7 @@ unseen. The parts, and when an entry is right:
 * dates_varied, others_varied: a second set of each, in more varied words and in all four languages. undated: the fact
   is not stated, or has no bound but the time of the message.
 * dates_plain_second: dates in short plain sentences, and undated as above.
+* corrections: more corrections and pairs that look alike and correct nothing, in varied words.
 * fifth: everyday sentences, changes, dates and nonsense by a writer who saw no rule and none of their results.
 * dates_constructions: dates by the construction that says them, and undated as above.
 
@@ -313,6 +314,14 @@ def changes_varied(half: str) -> Iterator[Verdict]:
     yield from changes_third(half, "varied")
 
 
+def corrections(half: str) -> Iterator[Verdict]:
+    data = read("corrections", half)
+    for speaker, before, later in data["look_alikes"]:
+        yield judge_look_alike("look-alikes, corrections", before, later, speaker=speaker)
+    for speaker, before, correction, words in data["corrections"]:
+        yield judge_correction("corrections, varied words", before, correction, words, speaker=speaker)
+
+
 def dates(half: str) -> Iterator[Verdict]:
     yield from (judge_date(*entry) for entry in read("dates", half)["dates"])
 
@@ -366,6 +375,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "changes_third": changes_third,
     "changes_plain": changes_plain,
     "changes_varied": changes_varied,
+    "corrections": corrections,
     "dates": dates,
     "nonsense": nonsense,
     "others": others,

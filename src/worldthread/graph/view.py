@@ -175,6 +175,34 @@ class GraphView:
         """
         return statements_about(self, name)
 
+    def said_by(self, speaker: str, since: float, most: int = 20) -> list[tuple[float, Fact]]:
+        """Return the facts that the latest episodes of a speaker assert, unless they turned out never to have held.
+
+        Args:
+            speaker: the speaker, as given; episodes that nobody says count too.
+            since: world time of the earliest episode that counts.
+            most: how many of the episodes that arrived last are looked at, of any speaker.
+
+        Returns:
+            World times of the episodes with their facts, the latest first; no fact twice.
+        """
+        state, episodes = self._state, self._state.episodes
+        found: dict[int, tuple[float, Fact]] = {}
+        last = len(episodes.ids)
+        for number in sorted(range(max(0, last - most), last), key=lambda n: episodes.at[n], reverse=True):
+            at = episodes.at[number]
+            if at < since or episodes.numbers.get(episodes.ids[number]) != number:
+                continue
+            if episodes.provenances.items[episodes.provenance_numbers[number]].speaker not in ("", speaker):
+                continue
+            for (form,) in state.episode_assertions.get(number):
+                statement = state.statements.forms[form][0]
+                if statement not in found and any(start < end for start, end in state.intervals(statement)):
+                    written = state.statement(statement)
+                    if isinstance(written, Fact):
+                        found[statement] = (at, written)
+        return list(found.values())
+
     def longer_and_shorter(self, name: str) -> list[str]:
         """Return known names that begin or end with the words of ``name``, and those that it ends with.
 

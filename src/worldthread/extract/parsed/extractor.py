@@ -9,6 +9,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.base import USER
+from worldthread.extract.parsed.amended_facts import amended_facts
+from worldthread.extract.parsed.amendments import Amendment, amendment_of
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.changes import changes_of, is_limited
 from worldthread.extract.parsed.clauses import WORDS, Clause
@@ -180,6 +182,10 @@ class ParsedExtractor:
                     reasons[fact] = correction.text
                     corrected.add(fact)
         said, by = reading.said, speaker or USER
+        if reading.amendment is not None and not corrected:
+            for fact in amended_facts(reading.amendment, by, stated_facts, view, at):
+                reasons[fact] = reading.amendment.text
+                corrected.add(fact)
         if correction is None:
             for fact, sentence in phrased_endings(said, by, stated_facts, view):
                 reasons.setdefault(fact, sentence)
@@ -223,6 +229,7 @@ class _Reading(NamedTuple):
         replacing: facts that hold "now", in place of others.
         restricted: facts that hold only at some times: "I don't drink coffee after lunch".
         correction: that it corrects something; ``None`` when it does not.
+        amendment: what it calls wrong and right in freer words; ``None`` when it calls nothing so.
         whole: whether its facts say all of it.
         said: its sentences in English that are no questions, jokes or stories, without label and greeting.
     """
@@ -232,6 +239,7 @@ class _Reading(NamedTuple):
     replacing: tuple[Fact, ...]
     restricted: frozenset[Fact]
     correction: Correction | None
+    amendment: Amendment | None
     whole: bool
     said: tuple[str, ...]
 
@@ -246,13 +254,15 @@ def _read(text: str, speaker: str, at: float | None) -> _Reading:
 
     extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader, at))
     body = text.removeprefix(f"{speaker}: ") if speaker else text
-    correction = correction_of(body, speaker or USER) if len(body) <= _LONGEST_CORRECTION else None
+    is_short = len(body) <= _LONGEST_CORRECTION
+    correction = correction_of(body, speaker or USER) if is_short else None
+    amendment = amendment_of(body) if is_short else None
     changes = tuple(change for one in readers for change in one.changes)
     replacing = tuple(fact for one in readers for fact in one.replacing)
     restricted = frozenset(fact for one in readers for fact in one.restricted)
     whole = bool(readers) and all(one.whole for one in readers)
     said = tuple(sentence for one in readers for sentence in one.said)
-    return _Reading(extraction, changes, replacing, restricted, correction, whole, said)
+    return _Reading(extraction, changes, replacing, restricted, correction, amendment, whole, said)
 
 
 class _ParsedPassageExtractor(PassageExtractor):
