@@ -14,6 +14,8 @@ from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
+from worldthread.extract.parsed.discourse import Discourse
+from worldthread.extract.parsed.document_passages import DocumentPassageExtractor
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
@@ -24,6 +26,7 @@ from worldthread.extract.parsed.phrased_endings import phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.probable import probable_facts
 from worldthread.extract.parsed.validity import TURNS
+from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
@@ -80,7 +83,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/5"
+    name: Final = "parsed/6"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -239,7 +242,10 @@ def _read(text: str, speaker: str, at: float | None) -> _Reading:
         readers.append(_ParsedPassageExtractor(passage, name, states_facts, at=at))
         return readers[-1]
 
-    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader, at))
+    def document_reader(passage: AnnotatedPassage, name: str, states_facts: bool) -> PassageExtractor:
+        return DocumentPassageExtractor(passage, name, states_facts, at=at)
+
+    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader, at, document_reader))
     body = text.removeprefix(f"{speaker}: ") if speaker else text
     correction = correction_of(body, speaker or USER) if len(body) <= _LONGEST_CORRECTION else None
     changes = tuple(change for one in readers for change in one.changes)
@@ -271,6 +277,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.restricted: list[Fact] = []
         self.said: list[str] = []
         self._known: set[str] = set()
+        self._whole_clauses = WholeClauses(Discourse(passage.context, passage.topic, speaker), speaker, at)
         self._relative: str | None = None
         self._is_plan_before = False
         self.whole = states_facts
@@ -309,11 +316,18 @@ class _ParsedPassageExtractor(PassageExtractor):
         if self._is_plan_before:
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
+        told = self._whole_clauses.read(doc, frozenset(one.clause.verb for one in stated))
+        keys = {one.fact.key for one in stated}
+        stated += tuple(one for one in told if one.fact.key not in keys and self._may_tell(one))
         self._known |= {t.lemma_.lower() for t in doc if t.pos_ in ("NOUN", "PROPN")}
-        is_whole = read.whole and len(stated) == len(found_facts)
+        is_whole = read.whole and len(stated) == len(found_facts) and not told
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _may_tell(self, one: LocatedFact) -> bool:
+        """Return whether a whole clause of a message is stated."""
+        return True
 
     def _update_subject(self, sentence: Sentence, found: list[NamedEntity], facts: tuple[Fact, ...]) -> None:
         super()._update_subject(sentence, found, facts)
