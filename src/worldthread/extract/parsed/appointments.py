@@ -12,7 +12,13 @@ from worldthread.extract.times import time_expressions
 from worldthread.types import Fact
 
 _APPOINTMENT: Final = re.compile(
-    r"(?P<what>[^\W\d_][\w'’-]*(?: (?:at|in|of|with|for|and|&)? ?[\w'’-]+){0,4}?)[,:]? (?:(?:is )?(?P<due>due|expires|ends|starts|begins) )?(?:on )?$"
+    r"(?P<what>[^\W\d_][\w'’-]*(?: (?:at|in|of|with|for|and|&)? ?[\w'’-]+){0,4}?)[,:]? (?:(?:is )?(?P<due>due|expires?|ends?|starts?|begins?) )?(?:on )?$"
+)
+_DAYS: Final = {
+    "mon": "Monday", "tue": "Tuesday", "wed": "Wednesday", "thu": "Thursday", "fri": "Friday", "sat": "Saturday", "sun": "Sunday",
+}  # fmt: skip
+_DAY: Final = re.compile(
+    r"\b(mon|tues?|wed|thur?s?|fri|sat|sun)(?:days?|nesday|urday)?\.? (?:at )?(\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m)\b", re.IGNORECASE
 )
 _CLOCK: Final = re.compile(r"(?:,? (?:at )?)(?P<clock>\d{1,2}[:.]\d\d(?: ?[ap]\.?m\.?)?|\d{1,2} ?[ap]\.?m\.?)\b", re.IGNORECASE)
 
@@ -28,7 +34,15 @@ def appointments(sentence: str, about: str | None, at: float) -> list[Fact]:
     Returns:
         One fact, or none.
     """
-    times = [t for t in time_expressions(sentence, at, is_past=False) if t.role == "at" and t.precision in ("day", "minute", "day part")]
+    day = _DAY.search(sentence)
+    if day is not None:
+        sentence = f"{sentence[: day.start()]}on {_DAYS[day[1][:3].lower()]} at {day[2]}{sentence[day.end() :]}"
+        told = f"It is {sentence[day.start() :]}"
+        shift = len(told) - len(sentence)
+        found = [t._replace(start=t.start - shift, end=t.end - shift) for t in time_expressions(told, at, is_past=False)]
+    else:
+        found = time_expressions(sentence, at, is_past=False)
+    times = [t for t in found if t.role == "at" and t.precision in ("day", "minute", "day part")]
     if not times or times[0].valid_from is None or times[0].valid_from < at - 86400:
         return []
     time = times[0]
@@ -44,6 +58,7 @@ def appointments(sentence: str, about: str | None, at: float) -> list[Fact]:
     rest = sentence[time.end :].strip().rstrip(".")
     clock = _CLOCK.match(" " + rest) if rest else None
     after = rest[clock.end() - 1 :].strip(" ,") if clock is not None else rest.strip(" ,")
+    after = after.partition(". ")[0]
     if IS_TOLD.search(after) or len(after.split()) > 6 or (rest and rest[0].isalpha() and clock is None and not after.startswith(("at ", "in "))):
         return []
     shown = datetime.fromtimestamp(time.valid_from, UTC)
@@ -59,4 +74,5 @@ def appointments(sentence: str, about: str | None, at: float) -> list[Fact]:
     subject = lower_key(what) if about is None or len(words) > 1 else f"{lower_key(what)} ({about})"
     if due is None and len(words) == 1 and about is None and words[0] in ("meeting", "call", "trip", "test", "visit"):
         return []
-    return [Fact(subject, relation, value, None, time.valid_from if due is None else None, time.valid_to if due is None else None)]
+    begin = datetime(shown.year, shown.month, shown.day, tzinfo=UTC).timestamp()
+    return [Fact(subject, relation, value, None, begin, begin + 86400) if due is None else Fact(subject, relation, value)]

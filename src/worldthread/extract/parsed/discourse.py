@@ -30,6 +30,11 @@ _WOMEN: Final = frozenset(["ms", "mrs", "miss", "queen", "princess", "aunt", "ch
                            "daughter", "sister", "woman", "girl", "widow", "grandmother", "mum", "mom", "businesswoman"])  # fmt: skip
 _MEN: Final = frozenset(["mr", "sir", "king", "prince", "uncle", "chairman", "spokesman", "father", "husband", "son", "brother", "man",
                          "boy", "widower", "grandfather", "dad", "businessman"])  # fmt: skip
+_OF_NAMES: Final = frozenset([
+    "academy", "bank", "bay", "board", "bureau", "chamber", "church", "city", "college", "council", "county", "court", "department", "diocese",
+    "district", "faculty", "federation", "gulf", "house", "institute", "isle", "kingdom", "lake", "ministry", "museum", "office", "order",
+    "port", "province", "republic", "school", "society", "state", "states", "town", "university",
+])  # fmt: skip
 _AGENTS: Final = ("ant", "eer", "ian", "ist", "keeper", "man", "woman", "ter", "yst", "ker")
 _NO_NAMES: Final = WORDS["times"] | PROSE_WORDS["months"] | PROSE_WORDS["weekdays"]
 _GENERIC: Final = frozenset([
@@ -74,6 +79,7 @@ class Discourse:
         self._first_words: dict[str, set[str]] = {}
         self._subject: str | None = None
         self._others: set[str] = set()
+        self._is_told = False
         self.main: str | None = None if topic is None else main_of(topic)
         """The thing that the text is about, where it says so: "tidemark" of "tidemark is a tool"."""
 
@@ -210,6 +216,10 @@ class Discourse:
         end = token.i + 1
         if end < len(doc) and doc[end].tag_ == "CD" and doc[end].text[:1].isdigit() and doc[end].head == token and len(doc[end]) < 5:
             end += 1  # "Brisa 40"
+        if token.lower_ in _OF_NAMES and end + 1 < len(doc) and doc[end].lower_ == "of":
+            of = end + 1 + (doc[end + 1].lower_ == "the")
+            if of < len(doc) and is_name(doc[of]):
+                end = self.last_of_name(doc[of]) + 1  # "University of Trier"
         name = doc[begin:end].text
         if CODE.fullmatch(name):
             return name
@@ -231,7 +241,7 @@ class Discourse:
             return True
         if self._context.opens_with_name(token.text, token.doc.text, token.idx + len(token.text)):
             return True
-        is_subject = token.tag_ == "NNP" and token.dep_ in ("nsubj", "nsubjpass") and token.head.lemma_ != "be"
+        is_subject = token.tag_ in ("NNP", "NN") and token.dep_ in ("nsubj", "nsubjpass") and token.head.lemma_ != "be"
         return is_subject and self._context.may_open(token.text)
 
     def _full(self, name: str, *, is_titled: bool = False) -> str:
@@ -268,8 +278,13 @@ class Discourse:
         """Return whom "she" or "it" means at the beginning of a sentence: the one person or thing of the sentence before."""
         low = pronoun.lower()
         names = {name for name in {self._subject, *self._others} if name is not None}
+        if low in ("his", "her", "its") and not self._is_told:
+            return None  # "Miss Yip (art): a pleasure. Her form tutor ...": the pupil's
         if low in _FEMALE | _MALE:
             persons = [name for name in names - {self._speaker} if self._may_be_person(name) and self.is_possible(name, low)]
+            sure = [name for name in persons if self._genders.get(name) is not None]
+            if len(persons) > 1 and self._subject in persons and sure == [self._subject]:
+                persons = sure
             if len(persons) != 1:
                 return None
             self._persons.add(persons[0])
@@ -291,6 +306,10 @@ class Discourse:
             not any(w.lower() in _ORGANISATIONS or w.lower() in PROSE_WORDS["impersonal"] for w in words)
         )  # fmt: skip
 
+    def is_thing(self, name: str) -> bool:
+        """Return whether a name cannot be that of a person."""
+        return not self._may_be_person(name)
+
     def is_possible(self, name: str, pronoun: str) -> bool:
         """Return whether "she" or "it" can mean a name."""
         if pronoun in ("it", "its", "itself"):
@@ -304,12 +323,13 @@ class Discourse:
         """Return whether the sentence before named another person."""
         return any(self.is_person(other) for other in self._others - {name})
 
-    def move_on(self, doc: Doc, subject: str | None) -> None:
+    def move_on(self, doc: Doc, subject: str | None, *, is_told: bool = True) -> None:
         """Keep the subject of a sentence for the next one.
 
         Args:
             doc: the sentence.
             subject: whom its first clause is about; ``None`` where that is not clear.
+            is_told: whether it has a clause that tells something.
         """
         names = {
             name for token in doc if is_name(token) and self.last_of_name(token) == token.i
@@ -317,7 +337,8 @@ class Discourse:
         }  # fmt: skip
         self._subject = subject
         self._others = names - {subject}
-        if self.main is None and subject is not None and "(" not in subject and not self._may_be_person(subject):
+        self._is_told = is_told
+        if self.main is None and subject in names and subject is not None and not self._may_be_person(subject):
             root = next((t for t in doc if t.dep_ == "ROOT"), None)
             if root is not None and root.lemma_ == "be" and any(c.dep_ == "attr" for c in root.rights):
                 self.main = subject
@@ -329,7 +350,7 @@ class Discourse:
 
 def main_of(title: str) -> str | None:
     """Return the name of what a title says that a text is about: "quillbase" of "CHANGELOG for quillbase"."""
-    name = _LEADING.sub("", title.partition(" > ")[0].strip(" `*")).strip()
+    name = _LEADING.sub("", re.sub(r"\(\d\)$", "", title.partition(" > ")[0].strip(" `*"))).strip()
     words = name.split()
     if not words or len(words) > 3 or words[0].lower() in _GENERIC or not name[0].isalnum():
         return None
@@ -348,6 +369,8 @@ def place_of(title: str) -> str | None:
 
 
 def _is_in_place(token: Token) -> bool:
+    while token.dep_ == "conj":
+        token = token.head
     return token.dep_ == "pobj" and token.head.lower_ in _PLACES
 
 

@@ -21,7 +21,7 @@ from worldthread.types import Ending, Fact
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-_CODE_SPAN: Final = re.compile(r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]+(?:/[\w.*-]+)*/?|--?[a-z][\w-]+(?![\w'’]))")
+_CODE_SPAN: Final = re.compile(r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _LONGEST: Final = 300  # characters of a sentence that is parsed
 _VERB: Final = re.compile(r"[a-z]{2}")
@@ -53,10 +53,17 @@ class DocumentPassageExtractor(PassageExtractor):
         discourse = Discourse(passage.context, passage.topic, writer)
         main = discourse.main
         self._lower_name = main if main is not None and main.islower() and main.isalpha() else None
-        docs = parse(self._masked(sentence.text) for sentence in sentences)
+        docs = parse(self._masked(self._told(sentence.text)) for sentence in sentences)
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
         describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
-        self._clauses = WholeClauses(discourse, writer, at, describes=describes)
+        is_note = self._is_note and passage.topic is None
+        self._clauses = WholeClauses(discourse, writer, at, describes=describes, is_note=is_note, about=self._about)
+
+    def _told(self, text: str) -> str:
+        """Return a sentence without a heading before it: "School: Ms Adler is Ben's teacher"."""
+        head, colon, rest = text.partition(": ")
+        is_heading = colon and len(head.split()) < 3 and rest[:1].isupper() and " " in rest
+        return rest if is_heading else text
 
     def _masked(self, text: str) -> str:
         """Return a sentence with names in place of its code, and with a capital where the text is about "tidemark"."""

@@ -25,7 +25,7 @@ from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrased_endings import phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.probable import probable_facts
-from worldthread.extract.parsed.validity import TURNS
+from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
@@ -316,7 +316,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         if self._is_plan_before:
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
-        told = self._whole_clauses.read(doc, frozenset(one.clause.verb for one in stated))
+        stated = tuple(one for one in stated if not self._is_now_or_then(one))
+        told = self._whole_clauses.read(doc, frozenset(one.clause.verb for one in stated if not is_kinship(one)))
         keys = {one.fact.key for one in stated}
         stated += tuple(one for one in told if one.fact.key not in keys and self._may_tell(one))
         self._known |= {t.lemma_.lower() for t in doc if t.pos_ in ("NOUN", "PROPN")}
@@ -324,6 +325,12 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _is_now_or_then(self, one: LocatedFact) -> bool:
+        """Return whether a clause with the form of the present and of the past was dated as one to come: "quit in May"."""
+        verb, begin = one.clause.verb, one.fact.valid_from
+        is_bare = verb.lower_ in WORDS["same_past"] and verb.tag_ != "VBZ" and not one.clause.auxiliaries
+        return is_bare and begin is not None and self._at is not None and begin > self._at
 
     def _may_tell(self, one: LocatedFact) -> bool:
         """Return whether a whole clause of a message is stated."""

@@ -19,6 +19,7 @@ from worldthread.extract.parsed.facts import LocatedFact, is_time
 from worldthread.extract.parsed.phrases import is_pronoun
 from worldthread.extract.parsed.probable import is_figure
 from worldthread.extract.parsed.validity import TURNS, with_times
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.extract.prose.words import third_person
 from worldthread.extract.times import TimeExpression, time_expressions
 from worldthread.names import normalise_name
@@ -71,6 +72,7 @@ _BEFORE_DEED: Final = frozenset(["use", "plan", "need", "have", "want", "intend"
 _FOLLOWING: Final = frozenset(["acomp", "advmod", "agent", "attr", "dative", "dobj", "npadvmod", "oprd", "prep", "prt", "xcomp", "pcomp", "neg", "obl", "nsubj"])
 _EMPTY_VERBS: Final = WORDS["light"] | WORDS["empty"] | frozenset(["do", "work", "be", "cry", "phone", "ring", "write", "laugh", "vote"])
 _BEGINNING: Final = frozenset(["become", "begin", "expire", "join", "leave", "move", "retire", "return", "start", "succeed", "switch", "take"])
+_WAYS: Final = frozenset(["up", "down", "back", "out", "over", "away", "off"])
 _WH: Final = frozenset(["WDT", "WP", "WP$", "WRB"])
 _MARKS: Final = frozenset([";", ":", "-", "–", "—", "...", "…", "(", ")", "[", "]", "!", "?", "/", "~", "|", ">", "<", "*", "="])
 _YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d")
@@ -92,13 +94,26 @@ class WholeClauses:
         at: time of the text in seconds since 1970-01-01 UTC; ``None`` or a turn where it has no such time.
         describes: whether the text describes one thing, as documentation does: then "the filter" is a part of it, and
             "backups" are its own.
+        is_note: whether the text is a note to oneself, which leaves out articles.
+        about: what the note is about; ``None`` where it does not say so.
     """
 
-    def __init__(self, discourse: Discourse, speaker: str | None, at: float | None, *, describes: bool = False) -> None:
+    def __init__(
+        self,
+        discourse: Discourse,
+        speaker: str | None,
+        at: float | None,
+        *,
+        describes: bool = False,
+        is_note: bool = False,
+        about: str | None = None,
+    ) -> None:
         self.discourse = discourse
         self.speaker = speaker
         self.at = at if at is not None and abs(at) >= TURNS else None
         self.describes = describes
+        self.is_note = is_note
+        self.about = about
 
     def read(self, doc: Doc, understood: frozenset[Token] = frozenset()) -> tuple[LocatedFact, ...]:
         """Return the facts of the next sentence.
@@ -130,7 +145,7 @@ class WholeClauses:
             root = next((t for t in doc if t.dep_ == "ROOT"), None)
             named = next((c for c in root.lefts if c.dep_ in ("nsubj", "nsubjpass")), None) if root is not None else None
             first = self._named(named) if named is not None and not is_pronoun(named) else None
-        self.discourse.move_on(doc, first)
+        self.discourse.move_on(doc, first, is_told=bool(stated) or is_quoted)
         return tuple(found)
 
     # -- subjects -----------------------------------------------------------------------------------------------------
@@ -145,7 +160,7 @@ class WholeClauses:
             return self._plural(token) if self.describes else None
         if is_pronoun(token):
             low = token.lower_
-            if low in ("i",):
+            if low in ("i", "we"):
                 return self.speaker
             return self.discourse.pronoun(low) if low in ("he", "she", "it") else None
         return self._named(token)
@@ -153,13 +168,15 @@ class WholeClauses:
     def _named(self, token: Token) -> str | None:
         """Return the name of a subject that is no pronoun."""
         doc = token.doc
-        appositions = [c for c in token.rights if c.dep_ == "appos" and is_name(c)]
+        appositions = [c for c in token.rights if c.dep_ == "appos" and (is_name(c) or c.text.isupper())]
         if is_name(token) and self.discourse.last_of_name(token) == token.i:
             if any(c.lower_ in ("a", "an", "no", "every", "each", "some", "any") for c in token.lefts if c.dep_ == "det"):
                 return None
             owner = next((c for c in token.lefts if c.dep_ == "poss"), None)
             if owner is not None:
                 return self._owned(token, owner)
+            if token.lemma_.lower().removesuffix("s") in WORDS["times"]:
+                return None
             of = [c for c in token.rights if c.dep_ == "prep" and c.lower_ in ("of", "in", "at")]
             name = self.discourse.name_at(token)
             if of and name is not None:
@@ -190,9 +207,20 @@ class WholeClauses:
             words = [t for t in doc[token.left_edge.i : place[0].right_edge.i + 1] if t.head != token or t.dep_ != "det"]
             if is_name(words[-1]) and words[-1].lower_ not in WORDS["times"] and self._is_clean(words) and len(words) < 10:
                 return self._text(words, None)  # "the airport of Siro", "a court in Tallinn"
+        if self.is_note and determiner == "":
+            return self._telegraphic(token)
         if not self.describes:
             return None
         return self._part(token, determiner) if determiner == "the" else self._plural(token)
+
+    def _telegraphic(self, token: Token) -> str | None:
+        """Return "garage rent" of a note, which leaves out "my" and "the"."""
+        words = self._noun(token)
+        if words is None or (self.about is None and " " not in words):
+            return None
+        if token.lemma_.lower() in WORDS["vague"] or token.head.tag_ == "VBN" and token.dep_ == "nsubj":
+            return None
+        return words if self.about is None else f"{words} ({self.about})"
 
     def _owned(self, token: Token, owner: Token) -> str | None:
         """Return the name of something that belongs to a name: "Elena Markovic's husband"."""
@@ -203,7 +231,7 @@ class WholeClauses:
             return None
         if is_pronoun(owner):
             low = owner.lower_
-            if low == "my" or (low == "our" and token.lemma_.lower() in WORDS["relations"]):
+            if low in ("my", "our"):
                 name = self.speaker
             elif low in ("his", "her", "its"):
                 name = self.discourse.pronoun(low)
@@ -261,6 +289,8 @@ class WholeClauses:
         found = []
         for clause in relative_clauses(doc):
             noun = clause.verb.head
+            if noun.dep_ == "pobj" and noun.head.head.pos_ in ("NOUN", "PROPN") and not self.discourse.is_person(noun.text):
+                continue  # "the samples from the Azores, which are at customs"
             is_named = is_name(noun) or any(is_name(c) and c.dep_ in ("appos", "compound") for c in noun.children)
             name = self._named(noun) if is_named else None
             is_plural = noun.tag_ not in ("NNS", "NNPS") and any(t.lower_ in ("are", "were", "have") for t in (clause.verb, *clause.verb.lefts))
@@ -299,8 +329,8 @@ class WholeClauses:
                     else:
                         found.append(Fact(name, "is a", self._text(words, name) or ""))
             owned = token.dep_ == "appos" and token.head.tag_ == "NN" and next((c for c in token.head.lefts if c.dep_ == "poss"), None)
-            if owned and token.head.lemma_.lower() in PERSONAL and self.discourse.is_person(name) and not is_pronoun(owned):
-                owner = self._named(owned)
+            if owned and token.head.lemma_.lower() in PERSONAL and not self.discourse.is_thing(name) and owned.lower_ != "my":
+                owner = self.discourse.pronoun(owned.lower_) if is_pronoun(owned) else self._named(owned)
                 words = list(doc[owned.right_edge.i + 1 : token.head.i + 1])
                 if owner is not None and self._is_clean(words):
                     found.append(Fact(owner, f"has {self._text(words, owner)}", name))
@@ -332,7 +362,10 @@ class WholeClauses:
     def _facts(self, doc: Doc, clause: Clause, subject: str) -> list[LocatedFact]:
         """Return what a clause says of a named subject; nothing where it is not whole."""
         verb = clause.verb
-        if clause.negation or not _is_plain(clause) or is_figure(verb):
+        is_denied = bool(clause.negation)
+        if is_denied and not (self.describes and clause.auxiliaries == ("do",) and not clause.is_past and "not" in clause.negation.replace("n't", "not")):
+            return []
+        if not _is_plain(clause, is_denied=is_denied) or is_figure(verb):
             return []
         lead = self._lead(clause)
         if lead is None:
@@ -340,6 +373,10 @@ class WholeClauses:
         words, deed = self._words(clause)
         if words is None:
             return []
+        if verb.lower_ in WORDS["same_past"] and verb.tag_ in ("VBP", "VB") and not clause.auxiliaries:
+            if clause.subject is None or clause.subject.lower_ in ("i", "we") or clause.subject.tag_ in ("NNS", "NNPS"):
+                return []  # "I quit smoking": now or then?
+            clause = replace(clause, is_past=True)
         relation = self._relation(clause, deed)
         if relation is None:
             return []
@@ -366,6 +403,8 @@ class WholeClauses:
             if self.at is not None:
                 placed = with_times(doc, (found,), self.at, _verbs(doc))[0]
                 has_time = placed.fact.valid_from is not None or placed.fact.valid_to is not None
+                if clause.lemma == "be" and found.fact.object.replace("-", "").isalnum() and not clause.is_past:
+                    placed = placed._replace(fact=replace(placed.fact, valid_to=None))  # "I'm forty-six today"
                 is_open = clause.is_past and (placed.fact.valid_to or 0) > self.at  # "had a contract until 2026"
                 if clause.lemma.partition(" ")[0] in _BEGINNING and placed.fact.valid_to is not None and not clause.is_past:
                     placed = placed._replace(fact=replace(placed.fact, valid_to=None))
@@ -396,24 +435,26 @@ class WholeClauses:
                 return [located]
             placed = with_times(doc, (located,), self.at, _verbs(doc))[0]
             return [placed._replace(fact=replace(placed.fact, object=text))]
-        known = [t for t in times if t.role == "at" and t.precision in ("day", "day part", "minute", "month") and t.valid_from is not None]
+        roles = ("at",) if not _is_lasting(clause) else ("at", "since", "until")
+        known = [t for t in times if t.role in roles and t.precision in ("day", "day part", "minute", "month") and (t.valid_from or t.valid_to) is not None]
         spans = [doc.char_span(t.start, t.end, alignment_mode="expand") for t in known]
         own = [t for t, s in zip(known, spans, strict=True) if s is not None and s.root in dated]
-        if self.at is None or len(own) != 1 or own[0].valid_from is None or clause.lemma.partition(" ")[0] in _EMPTY_VERBS:
+        if self.at is None or len(own) != 1 or clause.lemma.partition(" ")[0] in _EMPTY_VERBS:
             return []
-        if (own[0].valid_from > self.at) == clause.is_past:
+        role, precision, begin, end = own[0].role, own[0].precision, own[0].valid_from, own[0].valid_to
+        moment = begin if begin is not None else (end or 1) - 1
+        if (moment > self.at) == clause.is_past:
             return []
-        begin = datetime.fromtimestamp(own[0].valid_from, UTC)
-        is_month = own[0].precision == "month"
-        relation = self._relation(clause, None) or relation
-        shown = f"{begin:%Y-%m}" if is_month else f"{begin:%Y-%m-%d}"
-        fact = Fact(subject, f"{relation} {'in' if is_month else 'on'}", shown, None, own[0].valid_from)
-        return [LocatedFact(fact, clause, is_certain=True)]
+        shown = f"{datetime.fromtimestamp(moment, UTC):{'%Y-%m' if precision == 'month' else '%Y-%m-%d'}}"
+        preposition = ("in" if precision == "month" else "on") if role == "at" else "from" if role == "since" else "until"
+        relation = f"{self._relation(clause, None) or relation} {preposition}"
+        return [LocatedFact(Fact(subject, relation, shown, None, begin, end if role == "until" else None), clause, is_certain=True)]
 
     def _fact(self, doc: Doc, clause: Clause, subject: str, relation: str, words: list[Token]) -> LocatedFact | None:
         while words and (words[-1].is_punct or words[-1].dep_ == "punct" or words[-1].lower_ in _DROPPED | {"and", "but", "or"}):
             words = words[:-1]
-        while words and (words[0].dep_ == "punct" or words[0].lower_ in _DROPPED):
+        particle = clause.lemma.partition(" ")[2]
+        while words and (words[0].dep_ == "punct" or words[0].lower_ in _DROPPED or (words[0].lower_ == particle and words[0].head == clause.verb)):
             words = words[1:]
         if not words or len(words) > _LONGEST:
             return None
@@ -428,13 +469,19 @@ class WholeClauses:
             attribute = next((c for c in clause.verb.rights if c.dep_ in ("attr", "acomp")), None)
             if attribute is not None and attribute.dep_ == "acomp" and len(words) == 1 and attribute.lemma_.lower() not in WORDS["lasting_adjectives"] | _MEASURED:
                 return None
+        if words[0].tag_ in ("RP", "RB") and len(words) > 2 and words[1].tag_ in ("IN", "TO") and words[0].lower_ in _WAYS:
+            relation, words = f"{relation} {words[0].lower_} {words[1].lower_}", words[2:]  # "go up to"
         if words[0].dep_ in ("prep", "agent") and len(words) > 1 and clause.verb.i < words[0].i and words[0].tag_ in ("IN", "TO"):
             if not relation.split()[-1] in WORDS["prepositions"]:
                 relation, words = f"{relation} {words[0].lower_}", words[1:]
-        is_anchored = self.describes and ("(" in subject or subject == self.discourse.main)
+        is_anchored = (self.describes or self.is_note) and ("(" in subject or subject == self.discourse.main)
         if not self._is_clean(words) or not self._is_known(words, is_anchored=is_anchored):
             return None
         if words[-1].tag_ in ("IN", "TO", "DT", "CC", "PRP$") or (words[-1].dep_ == "prep"):
+            return None
+        if any(_is_passing(t) for t in words) or _is_choice(words):
+            return None
+        if clause.lemma == "be" and not self.describes and words[0].lower_ in ("back", "above", "below", "yes", "no", "due", "home"):
             return None
         if all(t.tag_ in ("RB", "IN", "RP", "DT", "CC", "PRP") for t in words):
             return None
@@ -462,6 +509,8 @@ class WholeClauses:
                 continue
             if child.lower_ in _DROPPED and child.dep_ == "advmod":
                 continue
+            if child.dep_ == "nsubj" and child.i + 1 == subject.left_edge.i:
+                continue  # "the option `--quiet`"
             if is_time(child) or (child.dep_ in ("prep", "npadvmod") and any(t.lemma_.lower() in WORDS["times"] or _YEAR.fullmatch(t.text) for t in child.subtree)):
                 if head == clause.verb:
                     has_time = True
@@ -492,7 +541,7 @@ class WholeClauses:
                         return None, None
                 continue
             if child.dep_ == "advcl" or (child.dep_ == "prep" and any(c.dep_ == "pcomp" for c in child.children) and child.lower_ in ("after", "before", "without", "by", "despite", "since")):
-                marks = {c.lower_ for c in child.children if c.dep_ in ("mark", "advmod", "prep")} | {child.lower_ if child.dep_ == "prep" else ""}
+                marks = {c.lower_ for c in child.children if c.dep_ in ("mark", "advmod") and c.i < child.i} | {child.lower_ if child.dep_ == "prep" else ""}
                 if marks & _CONDITIONS and not (marks & {"as", "while", "when", "where"} and clause.is_past):
                     return None, None
                 limit = child.left_edge.i
@@ -522,7 +571,7 @@ class WholeClauses:
                     if inner.dep_ == "appos" and is_name(inner) and inner.left_edge.i == token.i + 1 and inner.right_edge == words[-1]:
                         kept.append(token)
                         continue
-                    if inner.right_edge.i < words[-1].i and words[-1].dep_ != "punct":
+                    if any(t.dep_ == "conj" and t.head in kept for t in words[position:]):
                         return None
                     break
                 if inner.dep_ == "conj" and not any(t.dep_ == "cc" for t in words[position:]) :
@@ -561,9 +610,11 @@ class WholeClauses:
             form = third_person(form)
         if is_first:
             words = [{"have": "has", "are": "is", "do": "does", "were": "was"}.get(w, w) for w in words]
+        if clause.negation:
+            words = ["does not" if any(True for w in words if w in ("does", "do")) else "is not"]
         words.append(form)
         particle = clause.lemma.partition(" ")[2]
-        if particle and not any(t.lower_ == particle and t.dep_ != "prt" and t.i == verb.i + 1 and any(True for _ in t.children) for t in verb.rights):
+        if particle:
             words.append(particle)
         if deed is not None:
             words += ["to", deed.lower_]
@@ -605,7 +656,7 @@ class WholeClauses:
         if low in ("first", "second", "third", "last", "next"):
             return token.dep_ == "amod" and (any(c.dep_ == "prep" for c in token.head.rights) or is_time(token.head) or any(c.dep_ == "poss" for c in token.head.lefts))
         if low == "one":
-            return token.dep_ in ("nummod",) or any(c.lower_ == "of" for c in token.rights)
+            return token.dep_ == "nummod" or token.nbor().lower_ == "to" or any(c.lower_ == "of" for c in token.rights)
         if low == "that":
             return token.dep_ in ("mark", "nsubj", "dobj", "nsubjpass") and any(a.dep_ == "relcl" for a in token.ancestors)
         if low in ("this", "last", "next", "each"):
@@ -669,19 +720,22 @@ class WholeClauses:
                 if name is not None and name != subject:
                     continue
             parts.append(self._shown(token) + token.whitespace_)
-        text = " ".join("".join(parts).split())
-        return text.rstrip(" ,;:") or None
+        text = " ".join("".join(parts).split()).rstrip(" ,;:")
+        if words[-1].i + 1 == len(words[-1].doc) and text.count(".") == 1:
+            text = text.rstrip(".")  # the end of the sentence, which the model takes for a part of "3D."
+        return text or None
 
     def _shown(self, token: Token) -> str:
         """Return a word, or the full name that a surname stands for."""
         is_alone = is_name(token) and self.discourse.last_of_name(token) == token.i and self._begin_of(token) == token.i
         name = self.discourse.name_at(token) if is_alone and token.dep_ in ("dobj", "pobj", "attr", "poss", "dative") else None
-        return token.text if name is None or not self.discourse.is_person(name) else name
+        is_longer = name is not None and token.text in name.split() and " of " not in name
+        return name if is_longer and name is not None else token.text
 
     def _meaning(self, token: Token, subject: str | None) -> str | None:
         """Return whom a pronoun after the verb means: its own subject, where nobody else can be meant."""
         low = token.lower_
-        if low in ("i", "me", "my", "myself"):
+        if low in ("i", "me", "my", "myself", "us", "our"):
             return self.speaker
         if subject is None:
             return None
@@ -694,24 +748,25 @@ class WholeClauses:
         return None
 
 
+_PASSING: Final = PROSE_WORDS["weekdays"] | frozenset(["today", "tomorrow", "tonight", "yesterday"])
 _MEASURED: Final = frozenset(["long", "high", "wide", "deep", "tall", "old", "free", "open", "closed", "optional", "deprecated", "encrypted",
                               "available", "experimental", "compulsory", "mandatory", "vacant", "stable", "read-only"])  # fmt: skip
-PERSONAL: Final = WORDS["relations"] | frozenset(["director", "spokesman", "spokeswoman", "chairman", "chairwoman", "editor", "founder",
+PERSONAL: Final = WORDS["relations"] | frozenset(["director", "executive", "minister", "manager", "spokesman", "spokeswoman", "chairman", "chairwoman", "editor", "founder",
                                                   "president", "captain", "keeper", "coach", "head", "owner", "widow"])  # fmt: skip
 
 
 def _is_doubtful(doc: Doc) -> bool:
     text = doc.text
-    return text.rstrip("\"'”’»)] ").endswith(("?", "!", ":")) or len(doc) > 60
+    return text.rstrip("\"'”’»)] ").endswith(("?", ":")) or len(doc) > 60
 
 
-def _is_plain(clause: Clause) -> bool:
+def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
     """Return whether a clause tells something as true: no modal verb, no attitude, no earlier past."""
     if clause.modal or (clause.is_past and (clause.is_perfect or clause.is_progressive)):
         return False
     verb = clause.verb
     lemma = clause.lemma.partition(" ")[0]
-    if verb.tag_ in ("VB",) or not verb.text.replace("'", "").replace("’", "").replace("-", "").isalpha():
+    if (verb.tag_ == "VB" and not is_denied) or not verb.text.replace("'", "").replace("’", "").replace("-", "").isalpha():
         return False
     if lemma in _INNER and not (lemma in _TOLD | _BEFORE_DEED and any(c.dep_ in ("dobj", "xcomp") for c in verb.rights)) and not clause.is_passive:
         return False
@@ -722,6 +777,21 @@ def _is_plain(clause: Clause) -> bool:
     if lemma == "be" and not clause.is_passive and any(c.dep_ == "xcomp" or (c.tag_ == "TO") for c in verb.rights):
         return False
     return True
+
+
+def _is_lasting(clause: Clause) -> bool:
+    """Return whether a clause tells a state of which a time says since when or until when: "is closed until Monday"."""
+    return clause.is_passive and not clause.is_past
+
+
+def _is_passing(token: Token) -> bool:
+    """Return whether a word names a day that is another one tomorrow: "Thursday", "tomorrow"."""
+    return token.lower_ in _PASSING and not (token.i and token.nbor(-1).lower_ in ("every", "each"))
+
+
+def _is_choice(words: list[Token]) -> bool:
+    """Return whether an object is one of two things, and it is not said which."""
+    return any(t.lower_ in ("or", "nor", "either") and t.dep_ in ("cc", "preconj") and t.i and t.nbor(-1).text == "," for t in words)
 
 
 def _verbs(doc: Doc) -> frozenset[Token]:

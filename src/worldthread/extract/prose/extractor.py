@@ -214,7 +214,7 @@ class PassageExtractor:
             sum(_FIRST_PERSON.search(text) is not None for text in texts) * 5 >= len(texts)
         )
         self._common_words = set(_LOWER_WORD.findall(" ".join(texts)))  # "Default" at a beginning is no name
-        self._about = topic or (heading_of(texts[0]) if len(texts) > 1 else None)
+        self._about = topic or (heading_of(texts[0]) if len(texts) > 1 and self._is_note else None)
         self._classes: set[str] = set()
         if len(words) > 1 and words[-1].lower() in WORDS["impersonal"]:
             self._classes.add(words[-1].lower())
