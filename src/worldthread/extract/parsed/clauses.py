@@ -109,7 +109,7 @@ def _joined(head: Token) -> list[Token]:
     found = [head]
     for child in head.children:
         if (child.dep_ == "conj" and child.pos_ in ("VERB", "AUX") and _link(head, child) not in ("or", "than")) or (
-            _is_run_on(child, head)
+            is_run_on(child, head)
         ):
             found += _joined(child)
     return found
@@ -120,7 +120,7 @@ def _link(head: Token, conjunct: Token) -> str:
     return links[-1] if links else ""
 
 
-def _is_run_on(child: Token, head: Token) -> bool:
+def is_run_on(child: Token, head: Token) -> bool:
     """Return whether a clause only stands beside another one: "We finally moved, we're in Bremen now"."""
     if child.dep_ not in ("ccomp", "parataxis") or child.pos_ not in ("VERB", "AUX"):
         return False

@@ -30,16 +30,18 @@ _WOMEN: Final = frozenset(["ms", "mrs", "miss", "queen", "princess", "aunt", "ch
                            "daughter", "sister", "woman", "girl", "widow", "grandmother", "mum", "mom", "businesswoman"])  # fmt: skip
 _MEN: Final = frozenset(["mr", "sir", "king", "prince", "uncle", "chairman", "spokesman", "father", "husband", "son", "brother", "man",
                          "boy", "widower", "grandfather", "dad", "businessman"])  # fmt: skip
+_NATIONS: Final = ("an", "ese", "ish", "ch", "greek", "swiss", "thai", "czech", "dane", "pole", "swede", "turk", "finn", "iraqi", "israeli")
 _OF_NAMES: Final = frozenset([
     "academy", "bank", "bay", "board", "bureau", "chamber", "church", "city", "college", "council", "county", "court", "department", "diocese",
     "district", "faculty", "federation", "gulf", "house", "institute", "isle", "kingdom", "lake", "ministry", "museum", "office", "order",
     "port", "province", "republic", "school", "society", "state", "states", "town", "university",
 ])  # fmt: skip
-_AGENTS: Final = ("ant", "eer", "ian", "ist", "keeper", "man", "woman", "ter", "yst", "ker")
+_TITLE_NAME: Final = re.compile(r"\b[A-Z][a-zà-ÿ'-]+(?: [A-Z][a-zà-ÿ'-]+){1,2}(?= [a-z]|$)")
+_AGENTS: Final = ("mmer", "ant", "eer", "ian", "ist", "keeper", "man", "woman", "ter", "yst", "ker")
 _NO_NAMES: Final = WORDS["times"] | PROSE_WORDS["months"] | PROSE_WORDS["weekdays"]
 _GENERIC: Final = frozenset([
     "about", "api", "background", "basics", "changelog", "changes", "concepts", "configuration", "configuring", "contents", "contributing",
-    "description", "documentation", "examples", "faq", "features", "general", "guide", "hacking", "help", "history", "how", "index", "info",
+    "description", "documentation", "asked", "examples", "faq", "frequently", "features", "general", "guide", "hacking", "help", "history", "how", "index", "info",
     "information", "install", "installation", "installing", "intro", "introduction", "licence", "license", "limitations", "maintenance",
     "manual", "misc", "name", "news", "notes", "options", "other", "overview", "quickstart", "readme", "reference", "release", "releases",
     "requirements", "section", "setup", "start", "started", "support", "synopsis", "todo", "troubleshooting", "tutorial", "upgrade",
@@ -82,6 +84,11 @@ class Discourse:
         self._is_told = False
         self.main: str | None = None if topic is None else main_of(topic)
         """The thing that the text is about, where it says so: "tidemark" of "tidemark is a tool"."""
+        for match in _TITLE_NAME.finditer(topic or ""):
+            words = match[0].split()
+            words = words[1:] if len(words) > 2 and words[0].lower().endswith(_AGENTS) else words
+            if len(words) == 2 and not any(w.lower() in _ORGANISATIONS | PROSE_WORDS["impersonal"] for w in words):
+                self._surnames.setdefault(words[-1], set()).add(" ".join(words))
 
     # -- what a sentence shows ----------------------------------------------------------------------------------------
 
@@ -213,6 +220,8 @@ class Discourse:
                 self._genders.setdefault(full, gender in _WOMEN)
             if " " in name or full != name:
                 self._persons.add(full)
+        if begin + 1 < token.i and begin and doc[begin - 1].lower_ == "the" and doc[begin].lower_.endswith(_NATIONS):
+            begin += 1  # "the Estonian Kristjan Laur"
         end = token.i + 1
         if end < len(doc) and doc[end].tag_ == "CD" and doc[end].text[:1].isdigit() and doc[end].head == token and len(doc[end]) < 5:
             end += 1  # "Brisa 40"
@@ -281,19 +290,26 @@ class Discourse:
         if low in ("his", "her", "its") and not self._is_told:
             return None  # "Miss Yip (art): a pleasure. Her form tutor ...": the pupil's
         if low in _FEMALE | _MALE:
-            persons = [name for name in names - {self._speaker} if self._may_be_person(name) and self.is_possible(name, low)]
+            persons = [
+                name for name in names - {self._speaker}
+                if self.is_possible(name, low) or (name == self._subject and self._is_unknown(name))
+            ]  # fmt: skip
             sure = [name for name in persons if self._genders.get(name) is not None]
             if len(persons) > 1 and self._subject in persons and sure == [self._subject]:
                 persons = sure
-            if len(persons) != 1:
+            if len(persons) != 1 or self._is_unknown(persons[0]):
                 return None
             self._persons.add(persons[0])
             self._genders.setdefault(persons[0], low in _FEMALE)
             return persons[0]
         name = self._subject
-        if name is None or low not in ("it", "its") or name == self._speaker or self.is_person(name):
+        if name is None or low not in ("it", "its") or name == self._speaker or self._may_be_person(name) or "'s " in name:
             return None
         return name if not any(not self._may_be_person(other) for other in self._others) else None
+
+    def _is_unknown(self, name: str) -> bool:
+        """Return whether a name of one word may be a surname, or anything else."""
+        return " " not in name and name not in self._things and not self.is_person(name) and not CODE.fullmatch(name)
 
     def _may_be_person(self, name: str) -> bool:
         """Return whether a name can be that of a person: it looks like one, or nothing speaks against it."""
@@ -350,6 +366,9 @@ class Discourse:
 
 def main_of(title: str) -> str | None:
     """Return the name of what a title says that a text is about: "quillbase" of "CHANGELOG for quillbase"."""
+    before, colon, after = title.partition(": ")
+    if colon and after[:1].islower() and before[:1].isupper() and " " not in before:
+        return before  # "Sluice: operating notes"
     name = _LEADING.sub("", re.sub(r"\(\d\)$", "", title.partition(" > ")[0].strip(" `*"))).strip()
     words = name.split()
     if not words or len(words) > 3 or words[0].lower() in _GENERIC or not name[0].isalnum():

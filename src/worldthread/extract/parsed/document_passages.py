@@ -49,7 +49,7 @@ class DocumentPassageExtractor(PassageExtractor):
         if not states_facts:
             return
         sentences = [s for s, _ in passage.sentences if s.speaker is None and is_readable(s.text)]
-        writer = speaker if self._is_note else None
+        writer = speaker if self._is_note and passage.topic is None else None
         discourse = Discourse(passage.context, passage.topic, writer)
         main = discourse.main
         self._lower_name = main if main is not None and main.islower() and main.isalpha() else None

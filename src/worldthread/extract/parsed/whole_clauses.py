@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.aspects import aspect_for
-from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, relative_clauses
+from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_run_on, relative_clauses
 from worldthread.extract.parsed.discourse import CODE, Discourse, is_name, is_role, place_of
 from worldthread.extract.parsed.facts import LocatedFact, is_time
 from worldthread.extract.parsed.phrases import is_pronoun
@@ -44,8 +44,8 @@ _COUNTED: Final = frozenset(["more", "less", "few", "fewer"])
 _KNOWN: Final = frozenset([
     "internet", "web", "world", "sun", "moon", "sky", "sea", "north", "south", "east", "west", "left", "right", "morning", "afternoon",
     "evening", "night", "day", "week", "weekend", "month", "year", "summer", "winter", "spring", "autumn", "end", "beginning", "middle",
-    "ground", "floor", "door", "police", "army", "navy", "public", "past", "future", "clock", "piano", "violin", "guitar", "drums", "cello",
-    "flute", "organ", "violoncello", "weather", "time", "country",
+    "ground", "police", "army", "navy", "public", "past", "future", "piano", "violin", "guitar", "drums", "cello",
+    "flute", "organ", "violoncello", "weather", "time",
 ])  # fmt: skip
 _RELATIONAL: Final = WORDS["vague"] | frozenset([
     "address", "amount", "cause", "command", "count", "default", "directory", "example", "exception", "field", "file", "first", "format",
@@ -53,12 +53,12 @@ _RELATIONAL: Final = WORDS["vague"] | frozenset([
     "name", "number", "object", "option", "output", "page", "parameter", "path", "position", "process", "property", "range", "rate",
     "reason", "result", "return", "risk", "row", "rule", "section", "setting", "size", "step", "string", "table", "text", "time", "type",
     "unit", "user", "value", "variable", "version", "width", "word", "year", "column", "argument", "class", "change", "fix", "bug", "patch",
-    "author", "code", "entry", "error", "event", "input", "instance", "flag", "attribute", "element", "module", "node", "token", "status",
+    "author", "branch", "code", "entry", "folder", "header", "host", "region", "error", "event", "input", "instance", "flag", "attribute", "element", "module", "node", "token", "status",
 ])  # fmt: skip
 """Nouns of which only other sentences say which one is meant, whatever a text describes."""
 _WHOLE: Final = frozenset(["app", "appliance", "application", "device", "library", "machine", "package", "product", "program", "project", "software",
                            "tool", "unit"])  # fmt: skip
-_EMPTY: Final = WORDS["vague"] | frozenset(["it", "so", "them", "him", "her", "me", "us", "you", "effect", "account", "sense", "choice"])
+_EMPTY: Final = WORDS["vague"] | frozenset(["it", "so", "them", "him", "her", "me", "us", "you", "effect", "sense", "choice", "favour", "favor", "charge", "question", "doubt"])
 _INNER: Final = WORDS["attitudes"] | frozenset([
     "add", "apologise", "apologize", "appear", "argue", "blame", "call", "caution", "cite", "comment", "criticise", "criticize", "declare",
     "demand", "describe", "estimate", "joke", "look", "note", "praise", "predict", "project", "quote", "recall", "refuse", "reject", "request",
@@ -153,6 +153,8 @@ class WholeClauses:
     def _subject(self, clause: Clause) -> str | None:
         token = clause.subject
         if token is None:
+            if self.about is not None:
+                return None  # of whom an interview or a call tells
             return self.speaker if clause.verb.tag_ in ("VBD", "VBN") and any(c.dep_ == "dobj" for c in clause.verb.rights) else None
         if token.dep_ in ("expl", "csubj", "csubjpass") or token.i > clause.verb.i:
             return None
@@ -160,6 +162,8 @@ class WholeClauses:
             return self._plural(token) if self.describes else None
         if is_pronoun(token):
             low = token.lower_
+            if low == "we" and clause.lemma == "be" and not clause.is_passive and any(c.dep_ in ("attr", "acomp") for c in clause.verb.rights):
+                return None  # "we are eleven"
             if low in ("i", "we"):
                 return self.speaker
             return self.discourse.pronoun(low) if low in ("he", "she", "it") else None
@@ -185,7 +189,7 @@ class WholeClauses:
                     return None
                 name = doc[doc[token.left_edge.i].i + (doc[token.left_edge.i].dep_ == "det") : last.i + 1].text
             return name
-        if len(appositions) == 1:
+        if len(appositions) == 1 and not any(c.lower_ in ("a", "an") for c in appositions[0].lefts):
             return self.discourse.name_at(doc[self.discourse.last_of_name(appositions[0])])
         owner = next((c for c in token.lefts if c.dep_ == "poss"), None)
         if owner is not None and token.tag_ in ("NN", "NNS"):
@@ -405,6 +409,8 @@ class WholeClauses:
                 has_time = placed.fact.valid_from is not None or placed.fact.valid_to is not None
                 if clause.lemma == "be" and found.fact.object.replace("-", "").isalnum() and not clause.is_past:
                     placed = placed._replace(fact=replace(placed.fact, valid_to=None))  # "I'm forty-six today"
+                if clause.is_perfect and any(t.role == "at" and t.precision not in ("year",) for t in times) and not lead and not clause.is_passive and found.fact.valid_from is None and placed.fact.valid_to is None and clause.lemma not in WORDS["states"] and _follows_noun(dated):
+                    return []  # "has qualified for the championships in July"
                 is_open = clause.is_past and (placed.fact.valid_to or 0) > self.at  # "had a contract until 2026"
                 if clause.lemma.partition(" ")[0] in _BEGINNING and placed.fact.valid_to is not None and not clause.is_past:
                     placed = placed._replace(fact=replace(placed.fact, valid_to=None))
@@ -467,13 +473,18 @@ class WholeClauses:
             if not words or words[0].lower_ in WORDS["vague"] or (len(words) == 1 and words[0].tag_ in ("RB", "IN")):
                 return None
             attribute = next((c for c in clause.verb.rights if c.dep_ in ("attr", "acomp")), None)
-            if attribute is not None and attribute.dep_ == "acomp" and len(words) == 1 and attribute.lemma_.lower() not in WORDS["lasting_adjectives"] | _MEASURED:
+            is_bare = not any(t.dep_ in ("prep", "xcomp", "npadvmod") for t in words)
+            if attribute is not None and attribute.dep_ == "acomp" and is_bare and attribute.lemma_.lower() not in WORDS["lasting_adjectives"] | _MEASURED:
                 return None
+        if clause.is_passive and len(words) > 2 and words[0].tag_ in ("IN", "RP") and words[1].dep_ in ("agent", "prep") and words[1].lower_ == "by":
+            relation, words = f"{relation} {words[0].lower_} by", words[2:]  # "is looked after by"
         if words[0].tag_ in ("RP", "RB") and len(words) > 2 and words[1].tag_ in ("IN", "TO") and words[0].lower_ in _WAYS:
             relation, words = f"{relation} {words[0].lower_} {words[1].lower_}", words[2:]  # "go up to"
         if words[0].dep_ in ("prep", "agent") and len(words) > 1 and clause.verb.i < words[0].i and words[0].tag_ in ("IN", "TO"):
             if not relation.split()[-1] in WORDS["prepositions"]:
                 relation, words = f"{relation} {words[0].lower_}", words[1:]
+            if words[0].tag_ in ("IN", "TO") and words[0].lower_ not in ("about", "around", "over", "under"):
+                return None
         is_anchored = (self.describes or self.is_note) and ("(" in subject or subject == self.discourse.main)
         if not self._is_clean(words) or not self._is_known(words, is_anchored=is_anchored):
             return None
@@ -509,6 +520,8 @@ class WholeClauses:
                 continue
             if child.lower_ in _DROPPED and child.dep_ == "advmod":
                 continue
+            if is_run_on(child, head):
+                continue
             if child.dep_ == "nsubj" and child.i + 1 == subject.left_edge.i:
                 continue  # "the option `--quiet`"
             if is_time(child) or (child.dep_ in ("prep", "npadvmod") and any(t.lemma_.lower() in WORDS["times"] or _YEAR.fullmatch(t.text) for t in child.subtree)):
@@ -531,7 +544,7 @@ class WholeClauses:
         for child in children:
             if child.i >= limit:
                 break
-            if child.dep_ in ("conj", "cc"):
+            if child.dep_ in ("conj", "cc") or is_run_on(child, verb):
                 limit = min(limit, child.left_edge.i)
                 break
             if child.dep_ == "punct":
@@ -604,8 +617,10 @@ class WholeClauses:
                 words.append(child.lower_)
         is_first = clause.subject is None or clause.subject.lower_ in ("i", "we")
         form = verb.lower_
-        if form in ("'s", "’s", "'m", "'re", "am", "’m", "’re"):
+        if form in ("'s", "’s", "'m", "'re", "am", "’m", "’re") or (is_first and form == "are"):
             form = "is"
+        elif is_first and form == "were":
+            form = "was"
         elif is_first and verb.tag_ in ("VBP", "VB") and not own:
             form = third_person(form)
         if is_first:
@@ -707,6 +722,8 @@ class WholeClauses:
                     return None
                 shown = f"{name}'s" if token.tag_ == "PRP$" and name != token.lower_ else name
                 if token.i + 1 < len(token.doc) and token.nbor().lower_ == "own":
+                    if token.lower_ in ("my", "our"):
+                        return None
                     shown = token.lower_
                 parts.append(shown + token.whitespace_)
                 continue
@@ -727,7 +744,7 @@ class WholeClauses:
 
     def _shown(self, token: Token) -> str:
         """Return a word, or the full name that a surname stands for."""
-        is_alone = is_name(token) and self.discourse.last_of_name(token) == token.i and self._begin_of(token) == token.i
+        is_alone = is_name(token) and not (token.i + 1 < len(token.doc) and is_name(token.nbor())) and self.discourse.last_of_name(token) == token.i and self._begin_of(token) == token.i
         name = self.discourse.name_at(token) if is_alone and token.dep_ in ("dobj", "pobj", "attr", "poss", "dative") else None
         is_longer = name is not None and token.text in name.split() and " of " not in name
         return name if is_longer and name is not None else token.text
@@ -772,11 +789,16 @@ def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
         return False
     if clause.is_passive and lemma in WORDS["attitudes"] | {"intend", "supply", "suppose", "rule", "describe"} - {"announce"} and lemma != "describe":
         return False
-    if any(c.dep_ in ("ccomp", "expl", "csubj", "dep") for c in verb.children):
+    if any(c.dep_ in ("ccomp", "expl", "csubj", "dep") and not is_run_on(c, verb) for c in verb.children):
         return False
     if lemma == "be" and not clause.is_passive and any(c.dep_ == "xcomp" or (c.tag_ == "TO") for c in verb.rights):
         return False
     return True
+
+
+def _follows_noun(dated: list[Token]) -> bool:
+    """Return whether a time stands after a noun that it may belong to."""
+    return bool(dated) and dated[0].i > 0 and dated[0].nbor(-1).pos_ in ("NOUN", "PROPN")
 
 
 def _is_lasting(clause: Clause) -> bool:

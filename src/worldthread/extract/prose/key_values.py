@@ -27,7 +27,7 @@ NO_KEYS: Final = frozenset([
 ])  # fmt: skip
 IS_TOLD: Final = re.compile(
     r"\b(?:am|is|are|was|were|has|have|had|do|does|did|can|could|should|would|will|must|may|might|shall|i|you|he|she|they|we|it|if|whether|not|"
-    r"\w+n['’]t|because|which|who|what|how|why|maybe|perhaps|probably|about|see|ask|check)\b|\?|['’](?:s|m|re|ve|ll|d|t)\b(?! [A-Z])",
+    r"\w+n['’]t|because|which|who|what|how|why|maybe|perhaps|probably|about|see|ask|check)\b|\?|['’](?:s|m|re|ve|ll|d|t)\b(?= [a-z])",
     re.IGNORECASE,
 )
 _PERSONAL: Final = frozenset([
