@@ -36,6 +36,7 @@ _OF_NAMES: Final = frozenset([
     "district", "faculty", "federation", "gulf", "house", "institute", "isle", "kingdom", "lake", "ministry", "museum", "office", "order",
     "port", "province", "republic", "school", "society", "state", "states", "town", "university",
 ])  # fmt: skip
+_NO_NAME: Final = re.compile(r"^\d+(?:\W|[a-z])|\.\w{1,4}$|[=<>{}\[\]|\\]")
 _TITLE_NAME: Final = re.compile(r"\b[A-Z][a-zà-ÿ'-]+(?: [A-Z][a-zà-ÿ'-]+){1,2}(?= [a-z]|$)")
 _AGENTS: Final = ("mmer", "ant", "eer", "ian", "ist", "keeper", "man", "woman", "ter", "yst", "ker")
 _NO_NAMES: Final = WORDS["times"] | PROSE_WORDS["months"] | PROSE_WORDS["weekdays"]
@@ -50,7 +51,9 @@ _GENERIC: Final = frozenset([
 ])  # fmt: skip
 _LEADING: Final = re.compile(r"^(?:(?:%s)\b[\s:,-]*|(?:for|to|of|the|with|a|an|and|in)\s+)+" % "|".join(sorted(_GENERIC)), re.IGNORECASE)
 _PLACES: Final = frozenset(["in", "at", "from", "to", "near", "into", "on", "for", "since", "until", "outside", "between", "through"])
-CODE: Final = re.compile(r"Xcode[a-z]+")
+MAIN: Final = "Motorola"
+"""What stands in place of the name of what a text is about: the parser knows it for a name."""
+CODE: Final = re.compile(rf"Xcode[a-z]+|{MAIN}")
 """What stands in place of code while a sentence is parsed."""
 
 
@@ -66,11 +69,15 @@ class Discourse:
         context: what the text shows about its names.
         topic: the name in its title; ``None`` without one.
         speaker: who says it; ``None`` where that is not known.
+        is_note: whether it is a note to oneself, which leaves out articles.
     """
 
-    def __init__(self, context: NamingContext, topic: str | None, speaker: str | None = None) -> None:
+    def __init__(
+        self, context: NamingContext, topic: str | None, speaker: str | None = None, *, is_note: bool = False
+    ) -> None:
         self._context = context
         self._speaker = speaker
+        self.is_note = is_note
         self.topic = topic
         self._descriptions: dict[str, set[str]] = {}
         self._introduced: set[str] = set()
@@ -102,7 +109,7 @@ class Discourse:
             if not is_name(token) or self.last_of_name(token) != token.i:
                 continue
             name = self.name_at(token)
-            if name is None:
+            if name is None or any(c.lower_ in ("a", "an") for c in token.lefts if c.dep_ == "det"):
                 continue
             for noun in self._descriptions_of(token):
                 self._describe(name, noun)
@@ -232,7 +239,7 @@ class Discourse:
         name = doc[begin:end].text
         if CODE.fullmatch(name):
             return name
-        if name.lower() in _NO_NAMES or (len(name) < 2 and not name.isupper()):
+        if name.lower() in _NO_NAMES or len(name) < 2 or _NO_NAME.search(name):
             return None
         if begin == _first_word(doc) and begin == token.i and not self._opens(token):
             return None
@@ -248,9 +255,11 @@ class Discourse:
             return True
         if token.text in self._surnames or token.text in self._first_words:
             return True
+        if self.is_note and not self._context.is_known_name(token.text):
+            return False  # "Team is down to five": notes leave out articles
         if self._context.opens_with_name(token.text, token.doc.text, token.idx + len(token.text)):
             return True
-        is_subject = token.tag_ in ("NNP", "NN") and token.dep_ in ("nsubj", "nsubjpass") and token.head.lemma_ != "be"
+        is_subject = token.tag_ == "NNP" and token.dep_ in ("nsubj", "nsubjpass") and token.head.lemma_ != "be"
         return is_subject and self._context.may_open(token.text)
 
     def _full(self, name: str, *, is_titled: bool = False) -> str:

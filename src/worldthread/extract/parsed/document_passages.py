@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.appointments import appointments
-from worldthread.extract.parsed.discourse import CODE, Discourse
+from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse
 from worldthread.extract.parsed.parser import parse
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -46,17 +46,20 @@ class DocumentPassageExtractor(PassageExtractor):
         self._at = at
         self._docs: dict[int, Doc] = {}
         self._code: dict[str, str] = {}
+        self._main: re.Pattern[str] | None = None
         if not states_facts:
             return
         sentences = [s for s, _ in passage.sentences if s.speaker is None and is_readable(s.text)]
-        writer = speaker if self._is_note and passage.topic is None else None
-        discourse = Discourse(passage.context, passage.topic, writer)
-        main = discourse.main
-        self._lower_name = main if main is not None and main.islower() and main.isalpha() else None
+        is_note = self._is_note and passage.topic is None
+        writer = speaker if is_note else None
+        discourse = Discourse(passage.context, passage.topic, writer, is_note=is_note)
+        if discourse.main is not None and discourse.main.isalpha() and not any(MAIN in s.text for s in sentences):
+            self._main = re.compile(rf"\b(?:{discourse.main}|{discourse.main.capitalize()})\b")
+            self._code[MAIN] = discourse.main
+            discourse.main = MAIN
         docs = parse(self._masked(self._told(sentence.text)) for sentence in sentences)
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
         describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
-        is_note = self._is_note and passage.topic is None
         self._clauses = WholeClauses(discourse, writer, at, describes=describes, is_note=is_note, about=self._about)
 
     def _told(self, text: str) -> str:
@@ -66,7 +69,7 @@ class DocumentPassageExtractor(PassageExtractor):
         return rest if is_heading else text
 
     def _masked(self, text: str) -> str:
-        """Return a sentence with names in place of its code, and with a capital where the text is about "tidemark"."""
+        """Return a sentence with names that the parser knows as such in place of code, and of what the text is about."""
 
         def mask(match: re.Match[str]) -> str:
             number = len(self._code)
@@ -75,15 +78,10 @@ class DocumentPassageExtractor(PassageExtractor):
             return name
 
         masked = _CODE_SPAN.sub(mask, text)
-        if self._lower_name is not None:
-            masked = re.sub(rf"\b{self._lower_name}\b", self._lower_name.capitalize(), masked)
-        return masked
+        return masked if self._main is None else self._main.sub(MAIN, masked)
 
     def _unmasked(self, text: str) -> str:
-        text = CODE.sub(lambda match: self._code.get(match[0], match[0]), text)
-        if self._lower_name is not None:
-            text = re.sub(rf"\b{self._lower_name.capitalize()}\b", self._lower_name, text)
-        return text
+        return CODE.sub(lambda match: self._code.get(match[0], match[0]), text)
 
     def _key_values(self, sentence: Sentence) -> tuple[Fact, ...]:
         found = super()._key_values(sentence)

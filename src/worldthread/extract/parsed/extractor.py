@@ -47,6 +47,7 @@ _IRONY: Final = re.compile(
 _THIRD_PERSONS: Final = frozenset(["he", "her", "him", "his", "she"])
 _KEPT: Final = 256  # texts whose reading is kept from `extract` to `outdate`
 _LONGEST_CORRECTION: Final = 400  # characters of a message that is a correction
+_CODE: Final = re.compile(r"[{}<>|=\\]|```|\(\)|->")
 _FROM_NOW: Final = re.compile(r"(?:from now on|these days|nowadays),? ", re.IGNORECASE)
 _ANY_MORE: Final = re.compile(
     r" any more(?=\s*(?:[.,;:!?)]|$)| (?:and|but|so|because|since)\b)"
@@ -277,7 +278,9 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.restricted: list[Fact] = []
         self.said: list[str] = []
         self._known: set[str] = set()
-        self._whole_clauses = WholeClauses(Discourse(passage.context, passage.topic, speaker), speaker, at)
+        self._is_letter = is_letter(passage.sentences)
+        discourse = Discourse(passage.context, passage.topic, speaker)
+        self._whole_clauses = WholeClauses(discourse, speaker, at, is_letter=self._is_letter)
         self._relative: str | None = None
         self._is_plan_before = False
         self.whole = states_facts
@@ -319,7 +322,11 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
         told = self._whole_clauses.read(doc, frozenset(one.clause.verb for one in stated if not is_kinship(one)))
         keys = {one.fact.key for one in stated}
-        stated += tuple(one for one in told if one.fact.key not in keys and self._may_tell(one))
+        stated += tuple(
+            one
+            for one in told
+            if one.fact.key not in keys and (self._is_letter or one.fact.subject != referents.speaker)
+        )
         self._known |= {t.lemma_.lower() for t in doc if t.pos_ in ("NOUN", "PROPN")}
         is_whole = read.whole and len(stated) == len(found_facts) and not told
         self.whole = self.whole and is_whole
@@ -331,10 +338,6 @@ class _ParsedPassageExtractor(PassageExtractor):
         verb, begin = one.clause.verb, one.fact.valid_from
         is_bare = verb.lower_ in WORDS["same_past"] and verb.tag_ != "VBZ" and not one.clause.auxiliaries
         return is_bare and begin is not None and self._at is not None and begin > self._at
-
-    def _may_tell(self, one: LocatedFact) -> bool:
-        """Return whether a whole clause of a message is stated."""
-        return True
 
     def _update_subject(self, sentence: Sentence, found: list[NamedEntity], facts: tuple[Fact, ...]) -> None:
         super()._update_subject(sentence, found, facts)
@@ -357,6 +360,19 @@ class _ParsedPassageExtractor(PassageExtractor):
         return [
             Reading(doc, one, referents, times, known, one.clause.verb not in understood, is_alone) for one in found
         ]
+
+
+def is_letter(sentences: list[tuple[Sentence, list[NamedEntity]]]) -> bool:
+    """Return whether a message is one of several paragraphs, as a mail is: what it tells of its sender is news.
+
+    In a talk "we played games" says little; in a mail "I have sold the car" is there because somebody should know it.
+
+    Args:
+        sentences: the sentences of the message.
+    """
+    paragraphs = {sentence.paragraph for sentence, _ in sentences}
+    is_code = any(_CODE.search(sentence.text) for sentence, _ in sentences)
+    return len(paragraphs) > 1 and len(sentences) > 2 and not is_code
 
 
 def _begin(sentence: Sentence) -> int:

@@ -58,7 +58,7 @@ _RELATIONAL: Final = WORDS["vague"] | frozenset([
 """Nouns of which only other sentences say which one is meant, whatever a text describes."""
 _WHOLE: Final = frozenset(["app", "appliance", "application", "device", "library", "machine", "package", "product", "program", "project", "software",
                            "tool", "unit"])  # fmt: skip
-_EMPTY: Final = WORDS["vague"] | frozenset(["it", "so", "them", "him", "her", "me", "us", "you", "effect", "sense", "choice", "favour", "favor", "charge", "question", "doubt"])
+_EMPTY: Final = WORDS["vague"] | frozenset(["it", "so", "them", "him", "her", "me", "us", "you", "exception", "effect", "sense", "choice", "favour", "favor", "charge", "question", "doubt"])
 _INNER: Final = WORDS["attitudes"] | frozenset([
     "add", "apologise", "apologize", "appear", "argue", "blame", "call", "caution", "cite", "comment", "criticise", "criticize", "declare",
     "demand", "describe", "estimate", "joke", "look", "note", "praise", "predict", "project", "quote", "recall", "refuse", "reject", "request",
@@ -95,6 +95,7 @@ class WholeClauses:
         describes: whether the text describes one thing, as documentation does: then "the filter" is a part of it, and
             "backups" are its own.
         is_note: whether the text is a note to oneself, which leaves out articles.
+        is_letter: whether the text is no turn of a talk, in which "my dreams" are no news.
         about: what the note is about; ``None`` where it does not say so.
     """
 
@@ -106,6 +107,7 @@ class WholeClauses:
         *,
         describes: bool = False,
         is_note: bool = False,
+        is_letter: bool = True,
         about: str | None = None,
     ) -> None:
         self.discourse = discourse
@@ -113,6 +115,7 @@ class WholeClauses:
         self.at = at if at is not None and abs(at) >= TURNS else None
         self.describes = describes
         self.is_note = is_note
+        self.is_letter = is_letter
         self.about = about
 
     def read(self, doc: Doc, understood: frozenset[Token] = frozenset()) -> tuple[LocatedFact, ...]:
@@ -125,6 +128,8 @@ class WholeClauses:
         Returns:
             Its facts, each certain.
         """
+        if not len(doc):
+            return ()
         self.discourse.observe(doc)
         found: list[LocatedFact] = []
         first: str | None = None
@@ -236,7 +241,8 @@ class WholeClauses:
         if is_pronoun(owner):
             low = owner.lower_
             if low in ("my", "our"):
-                name = self.speaker
+                is_kin = token.lemma_.lower() in WORDS["relations"] | WORDS["pets"]
+                name = self.speaker if self.is_letter or is_kin else None
             elif low in ("his", "her", "its"):
                 name = self.discourse.pronoun(low)
             else:
@@ -281,6 +287,8 @@ class WholeClauses:
         if token.lemma_.lower() in WORDS["vague"] or any(c.dep_ in ("relcl", "appos", "poss") for c in token.children):
             return None
         words = [t for t in token.subtree if not (t.head == token and t.dep_ == "det")]
+        if CODE.fullmatch(words[0].text) and len(words) > 1:
+            return None
         if words[-1].i - words[0].i + 1 != len(words) or not self._is_clean(words) or len(words) > 8:
             return None
         text = self._text(words, None)
@@ -327,11 +335,8 @@ class WholeClauses:
                 article = doc[first - 1].lower_ if first else ""
                 words = list(doc[first : before.i + 1])
                 noun = before.lower_
-                if article == "the" and (is_role(noun) or self.discourse.described(before) == name) and self._is_clean(words):
-                    if not any(w.lower_ == "former" for w in words):
-                        found.append(Fact(name, "is a", self._text(words, name) or ""))
-                    else:
-                        found.append(Fact(name, "is a", self._text(words, name) or ""))
+                if article == "the" and before.lemma_.lower() not in _RELATIONAL and (is_role(noun) or (self.discourse.described(before) == name and not self.speaker)) and self._is_clean(words):
+                    found.append(Fact(name, "is a", self._text(words, name) or ""))
             owned = token.dep_ == "appos" and token.head.tag_ == "NN" and next((c for c in token.head.lefts if c.dep_ == "poss"), None)
             if owned and token.head.lemma_.lower() in PERSONAL and not self.discourse.is_thing(name) and owned.lower_ != "my":
                 owner = self.discourse.pronoun(owned.lower_) if is_pronoun(owned) else self._named(owned)
@@ -476,9 +481,9 @@ class WholeClauses:
             is_bare = not any(t.dep_ in ("prep", "xcomp", "npadvmod") for t in words)
             if attribute is not None and attribute.dep_ == "acomp" and is_bare and attribute.lemma_.lower() not in WORDS["lasting_adjectives"] | _MEASURED:
                 return None
-        if clause.is_passive and len(words) > 2 and words[0].tag_ in ("IN", "RP") and words[1].dep_ in ("agent", "prep") and words[1].lower_ == "by":
+        if clause.is_passive and len(words) > 2 and words[0].tag_ in ("IN", "RP", "RB") and words[1].dep_ in ("agent", "prep") and words[1].lower_ == "by":
             relation, words = f"{relation} {words[0].lower_} by", words[2:]  # "is looked after by"
-        if words[0].tag_ in ("RP", "RB") and len(words) > 2 and words[1].tag_ in ("IN", "TO") and words[0].lower_ in _WAYS:
+        if words[0].tag_ in ("RP", "RB") and len(words) > 2 and words[1].tag_ in ("IN", "TO") and words[0].lower_ in _WAYS and words[0].head == clause.verb:
             relation, words = f"{relation} {words[0].lower_} {words[1].lower_}", words[2:]  # "go up to"
         if words[0].dep_ in ("prep", "agent") and len(words) > 1 and clause.verb.i < words[0].i and words[0].tag_ in ("IN", "TO"):
             if not relation.split()[-1] in WORDS["prepositions"]:
@@ -490,6 +495,8 @@ class WholeClauses:
             return None
         if words[-1].tag_ in ("IN", "TO", "DT", "CC", "PRP$") or (words[-1].dep_ == "prep"):
             return None
+        if len(words) == 1 and words[0].tag_ == "CD" and clause.lemma != "be" and words[0].i and words[0].nbor(-1).lower_ in ("at", "from", "by"):
+            return None  # "I start at six"
         if any(_is_passing(t) for t in words) or _is_choice(words):
             return None
         if clause.lemma == "be" and not self.describes and words[0].lower_ in ("back", "above", "below", "yes", "no", "due", "home"):
@@ -498,6 +505,8 @@ class WholeClauses:
             return None
         if words[0].lower_ in ("a", "an", "the") and words[0].dep_ == "det" and len(words) > 1:
             words = words[1:]
+        if not relation.split()[-1] in WORDS["prepositions"] and all(_YEAR.fullmatch(t.text) for t in words):
+            return None  # "bought 1996"
         text = self._text(words, subject)
         if text is None or not any(c.isalnum() for c in text) or text.lower() in _EMPTY or normalise_name(text) == normalise_name(subject):
             return None
@@ -607,6 +616,9 @@ class WholeClauses:
             own = [c for c in link.children if c.dep_ in ("aux", "auxpass") and c.i < link.i]
             if own:
                 break
+        first = chain[-1]
+        if not own and verb.tag_ in ("VBN", "VBD") and verb != first and not any(c.dep_ in ("dobj", "nsubj", "nsubjpass") for c in verb.children):
+            own = [c for c in first.children if c.dep_ in ("aux", "auxpass") and any(o.dep_ == "auxpass" for o in first.children)]
         for auxiliary in own:
             low = auxiliary.lower_.replace("’", "'")
             words.append({"'s": "has" if clause.is_perfect else "is", "'ve": "has", "'re": "is", "'m": "is", "am": "is"}.get(low, low))
@@ -728,12 +740,14 @@ class WholeClauses:
                 parts.append(shown + token.whitespace_)
                 continue
             if token.lower_ == "the" and token.dep_ == "det" and token.head.tag_ == "NN" and not is_name(token.head):
-                name = self.discourse.described(token.head)
+                has_name = any(is_name(c) for c in token.head.rights if c.dep_ == "appos")
+                name = None if has_name else self.discourse.described(token.head)
                 if name is not None and token.head in words and token.head.i == token.i + 1 and name != subject:
                     parts.append(name + token.head.whitespace_)
                     continue
             if parts and token.i and token.nbor(-1).lower_ == "the" and token.nbor(-1) in words and token.nbor(-1).head == token:
-                name = self.discourse.described(token) if token.tag_ == "NN" else None
+                has_name = any(is_name(c) for c in token.rights if c.dep_ == "appos")
+                name = self.discourse.described(token) if token.tag_ == "NN" and not has_name else None
                 if name is not None and name != subject:
                     continue
             parts.append(self._shown(token) + token.whitespace_)
@@ -779,6 +793,8 @@ def _is_doubtful(doc: Doc) -> bool:
 
 def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
     """Return whether a clause tells something as true: no modal verb, no attitude, no earlier past."""
+    if clause.lemma == "be back" or (clause.is_perfect and clause.is_progressive):
+        return False
     if clause.modal or (clause.is_past and (clause.is_perfect or clause.is_progressive)):
         return False
     verb = clause.verb

@@ -158,6 +158,10 @@ class NamingContext:
             return True
         return not low.endswith(("ing", "ly")) and _SINGULAR_VERB.match(text, end) is not None
 
+    def is_known_name(self, word: str) -> bool:
+        """Return whether a word is a name wherever it stands: the passage has it as one elsewhere, or it is a given name."""
+        return word in self._capitalised_words or word.lower() in WORDS["given_names"]
+
     def may_open(self, word: str) -> bool:
         """Return whether nothing in the text speaks against a word at the beginning of a sentence being a name."""
         low = word.lower()
