@@ -33,7 +33,7 @@ _MEN: Final = frozenset(["mr", "sir", "king", "prince", "uncle", "chairman", "sp
 _NATIONS: Final = ("an", "ese", "ish", "ch", "greek", "swiss", "thai", "czech", "dane", "pole", "swede", "turk", "finn", "iraqi", "israeli")
 _OF_NAMES: Final = frozenset([
     "academy", "bank", "bay", "board", "bureau", "chamber", "church", "city", "college", "council", "county", "court", "department", "diocese",
-    "district", "faculty", "federation", "gulf", "house", "institute", "isle", "kingdom", "lake", "ministry", "museum", "office", "order",
+    "district", "faculty", "federation", "gulf", "house", "institute", "isle", "journal", "kingdom", "lake", "ministry", "museum", "office", "order",
     "port", "province", "republic", "school", "society", "state", "states", "town", "university",
 ])  # fmt: skip
 _NO_NAME: Final = re.compile(r"^\d+(?:\W|[a-z])|\.\w{1,4}$|[=<>{}\[\]|\\]")
@@ -89,6 +89,7 @@ class Discourse:
         self._subject: str | None = None
         self._others: set[str] = set()
         self._is_told = False
+        self._is_named = False
         self.main: str | None = None if topic is None else main_of(topic)
         """The thing that the text is about, where it says so: "tidemark" of "tidemark is a tool"."""
         for match in _TITLE_NAME.finditer(topic or ""):
@@ -113,7 +114,7 @@ class Discourse:
                 continue
             for noun in self._descriptions_of(token):
                 self._describe(name, noun)
-            if self.main is None and self.topic is not None and name in self.topic and not self._may_be_person(name):
+            if self.main is None and self.topic is not None and _is_main_part(name, self.topic) and not self._may_be_person(name):
                 self.main = name if token.dep_ in ("nsubj", "nsubjpass") else None
             of = [c for c in token.rights if c.dep_ == "prep" and c.lower_ == "of"]
             if of and token.lower_ in _ORGANISATIONS:
@@ -239,7 +240,11 @@ class Discourse:
         name = doc[begin:end].text
         if CODE.fullmatch(name):
             return name
-        if name.lower() in _NO_NAMES or len(name) < 2 or _NO_NAME.search(name):
+        if self.topic is not None and f" {name}" in self.topic and (longer := _with_topic(doc, begin, end, self.topic)) is not None:
+            return longer
+        if begin and doc[begin - 1].text in ("(", "/", "+"):
+            return None
+        if name.lower() in _NO_NAMES or (end - begin < 3 and doc[begin].lower_ in _NO_NAMES) or len(name) < 2 or _NO_NAME.search(name):
             return None
         if begin == _first_word(doc) and begin == token.i and not self._opens(token):
             return None
@@ -312,7 +317,7 @@ class Discourse:
             self._genders.setdefault(persons[0], low in _FEMALE)
             return persons[0]
         name = self._subject
-        if name is None or low not in ("it", "its") or name == self._speaker or self._may_be_person(name) or "'s " in name:
+        if name is None or low not in ("it", "its") or name == self._speaker or self._may_be_person(name) or not self._is_named:
             return None
         return name if not any(not self._may_be_person(other) for other in self._others) else None
 
@@ -363,6 +368,7 @@ class Discourse:
         self._subject = subject
         self._others = names - {subject}
         self._is_told = is_told
+        self._is_named = subject is not None and (subject in names or subject == self.main or any(subject in d for d in self._descriptions.values()))
         if self.main is None and subject in names and subject is not None and not self._may_be_person(subject):
             root = next((t for t in doc if t.dep_ == "ROOT"), None)
             if root is not None and root.lemma_ == "be" and any(c.dep_ == "attr" for c in root.rights):
@@ -396,6 +402,11 @@ def place_of(title: str) -> str | None:
     return parts[-1] if len(parts[-1].split()) > 1 else None
 
 
+def _is_main_part(name: str, topic: str) -> bool:
+    """Return whether a name is what a title is about: "Brisa 40" of "User manual: Brisa 40 dehumidifier"."""
+    return name in topic and (2 * len(name) > len(topic) or any(c.isdigit() for c in name))
+
+
 def _is_in_place(token: Token) -> bool:
     while token.dep_ == "conj":
         token = token.head
@@ -405,6 +416,15 @@ def _is_in_place(token: Token) -> bool:
 def is_role(noun: str) -> bool:
     """Return whether a noun says what a person is: "poet", "chief executive"."""
     return noun in PROSE_WORDS["persons"] or noun in _TITLES or noun in WORDS["relations"]
+
+
+def _with_topic(doc: Doc, begin: int, end: int, topic: str) -> str | None:
+    """Return the title of the text if a name is its end and the words before it are there: "Double Agent 73"."""
+    for first in range(max(0, begin - 4), begin):
+        text = doc[first:end].text
+        if topic == text or topic.startswith(f"{text} ("):
+            return text
+    return None
 
 
 def _is_title(token: Token) -> bool:

@@ -74,7 +74,7 @@ _EMPTY_VERBS: Final = WORDS["light"] | WORDS["empty"] | frozenset(["do", "work",
 _BEGINNING: Final = frozenset(["become", "begin", "expire", "join", "leave", "move", "retire", "return", "start", "succeed", "switch", "take"])
 _WAYS: Final = frozenset(["up", "down", "back", "out", "over", "away", "off"])
 _WH: Final = frozenset(["WDT", "WP", "WP$", "WRB"])
-_MARKS: Final = frozenset([";", ":", "-", "–", "—", "...", "…", "(", ")", "[", "]", "!", "?", "/", "~", "|", ">", "<", "*", "="])
+_MARKS: Final = frozenset(["--", ";", ":", "-", "–", "—", "...", "…", "(", ")", "[", "]", "!", "?", "/", "~", "|", ">", "<", "*", "="])
 _YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d")
 _CLOCK: Final = re.compile(r"\d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\.?)?")
 _RELATIVE_TIME: Final = re.compile(
@@ -313,6 +313,8 @@ class WholeClauses:
     def _appositions(self, doc: Doc) -> list[LocatedFact]:
         """Return what is said of names beside them: "Kestrel Foods, the maker of biscuits", "Vos, 51,", "the poet Ann Lee"."""
         found: list[Fact] = []
+        if not any(t.dep_ == "ROOT" and (t.tag_ in ("VBZ", "VBP", "VBD") or any(c.dep_ in ("aux", "auxpass") for c in t.children)) for t in doc):
+            return []
         for token in doc:
             if not is_name(token) or self.discourse.last_of_name(token) != token.i:
                 continue
@@ -338,6 +340,8 @@ class WholeClauses:
                 if article == "the" and before.lemma_.lower() not in _RELATIONAL and (is_role(noun) or (self.discourse.described(before) == name and not self.speaker)) and self._is_clean(words):
                     found.append(Fact(name, "is a", self._text(words, name) or ""))
             owned = token.dep_ == "appos" and token.head.tag_ == "NN" and next((c for c in token.head.lefts if c.dep_ == "poss"), None)
+            if owned and is_pronoun(owned) and owned.i:
+                continue
             if owned and token.head.lemma_.lower() in PERSONAL and not self.discourse.is_thing(name) and owned.lower_ != "my":
                 owner = self.discourse.pronoun(owned.lower_) if is_pronoun(owned) else self._named(owned)
                 words = list(doc[owned.right_edge.i + 1 : token.head.i + 1])
@@ -357,6 +361,8 @@ class WholeClauses:
         article = next((c.lower_ for c in noun.lefts if c.dep_ == "det"), "")
         if noun.lemma_.lower() in WORDS["vague"] or any(c.dep_ in ("conj", "cc", "relcl") for c in noun.rights):
             return []
+        if last + 1 < len(noun.doc) and noun.doc[last + 1].text not in (",", ".", ")", ";") and noun.doc[last].text not in (",", "."):
+            return []
         words = [t for t in noun.doc[noun.left_edge.i : last + 1] if not (t.head == noun and t.dep_ == "det")]
         while words and (words[-1].is_punct or words[-1].dep_ == "punct"):
             words.pop()
@@ -365,8 +371,10 @@ class WholeClauses:
         has_of = any(c.dep_ == "prep" for c in noun.rights)
         if article in ("the", "") and not has_of and not any(is_name(w) for w in words):
             return []
+        if article == "" and not is_role(noun.lemma_.lower()) and noun.lemma_.lower() not in PERSONAL | {"chair", "leader", "mayor", "author"}:
+            return []
         text = self._text(words, name)
-        return [] if text is None else [Fact(name, "is a" if article in ("a", "an") else "is", text)]
+        return [] if text is None or name in text else [Fact(name, "is a" if article in ("a", "an") else "is", text)]
 
     def _facts(self, doc: Doc, clause: Clause, subject: str) -> list[LocatedFact]:
         """Return what a clause says of a named subject; nothing where it is not whole."""
@@ -474,7 +482,9 @@ class WholeClauses:
             if following.lower_ in ("a", "an") and following.dep_ == "det":
                 relation, words = f"{relation} a", words[1:]
             elif following.lower_ == "the" and following.dep_ == "det":
-                words = words[1:]
+                if not self._is_known(words):
+                    return None
+                words = words[1:] if following.head.dep_ != "poss" else words
             if not words or words[0].lower_ in WORDS["vague"] or (len(words) == 1 and words[0].tag_ in ("RB", "IN")):
                 return None
             attribute = next((c for c in clause.verb.rights if c.dep_ in ("attr", "acomp")), None)
@@ -492,6 +502,9 @@ class WholeClauses:
                 return None
         is_anchored = (self.describes or self.is_note) and ("(" in subject or subject == self.discourse.main)
         if not self._is_clean(words) or not self._is_known(words, is_anchored=is_anchored):
+            return None
+        is_cut = words[-1].i + 1 < len(doc) and doc[words[-1].i + 1].text in _MARKS - {".", "!", ";"}
+        if is_cut and words[-1].tag_.startswith("VB"):
             return None
         if words[-1].tag_ in ("IN", "TO", "DT", "CC", "PRP$") or (words[-1].dep_ == "prep"):
             return None
@@ -658,6 +671,8 @@ class WholeClauses:
         """Return whether words have no marks, questions or pointers in them."""
         for token in words:
             low = token.lower_
+            if token.text in ("'", "‘", "’", "`") and token.tag_ != "POS":
+                return False
             if token.text in _MARKS and (token.whitespace_ or not token.i or token.nbor(-1).whitespace_):
                 return False
             if token.tag_ in _WH and not any(a.dep_ == "relcl" and a in words for a in token.ancestors):
@@ -665,6 +680,8 @@ class WholeClauses:
             if token.dep_ == "relcl" and not (token.tag_ in ("VBZ", "VBP", "VBD", "VBN") and token.right_edge in words):
                 return False
             if token.tag_ in ("MD", "EX") or token.dep_ == "neg" or low == "but":
+                return False
+            if token.tag_ in ("VBZ", "VBP", "VBD") and not any(a.dep_ == "relcl" for a in (token, *token.ancestors)):
                 return False
             if token.tag_ in ("JJR", "RBR") and not self._is_count(token):
                 return False
@@ -760,7 +777,7 @@ class WholeClauses:
         """Return a word, or the full name that a surname stands for."""
         is_alone = is_name(token) and not (token.i + 1 < len(token.doc) and is_name(token.nbor())) and self.discourse.last_of_name(token) == token.i and self._begin_of(token) == token.i
         name = self.discourse.name_at(token) if is_alone and token.dep_ in ("dobj", "pobj", "attr", "poss", "dative") else None
-        is_longer = name is not None and token.text in name.split() and " of " not in name
+        is_longer = name is not None and token.text in name.split() and " of " not in name and not any(c.isdigit() for c in name)
         return name if is_longer and name is not None else token.text
 
     def _meaning(self, token: Token, subject: str | None) -> str | None:
