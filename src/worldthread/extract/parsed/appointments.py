@@ -51,7 +51,7 @@ def appointments(sentence: str, about: str | None, at: float) -> list[Fact]:
         return []
     what = match["what"].strip()
     words = what.lower().split()
-    if words[-1] in WORDS["function"] | WORDS["verbs"] or words[0] in WORDS["function"] | WORDS["verbs"] | NO_KEYS or any(w.endswith("ed") for w in words):
+    if words[-1] in WORDS["function"] | WORDS["verbs"] or words[0] in (WORDS["function"] - {"next"}) | WORDS["verbs"] | NO_KEYS or any(w.endswith("ed") for w in words):
         return []
     if len(words) == 1 and words[0] in WORDS["months"] | WORDS["weekdays"]:
         return []

@@ -89,6 +89,7 @@ class Discourse:
         self._subject: str | None = None
         self._others: set[str] = set()
         self._is_told = False
+        self._with: set[str] = set()
         self._is_named = False
         self.main: str | None = None if topic is None else main_of(topic)
         """The thing that the text is about, where it says so: "tidemark" of "tidemark is a tool"."""
@@ -311,7 +312,11 @@ class Discourse:
             sure = [name for name in persons if self._genders.get(name) is not None]
             if len(persons) > 1 and self._subject in persons and sure == [self._subject]:
                 persons = sure
-            if len(persons) != 1 or self._is_unknown(persons[0]):
+            if not persons and len(self._with) == 1 and self._with == names:
+                persons = [name for name in names if self._is_unknown(name)]  # "Call with Marisol. She is leaving."
+            elif len(persons) != 1 or self._is_unknown(persons[0]):
+                return None
+            if not persons:
                 return None
             self._persons.add(persons[0])
             self._genders.setdefault(persons[0], low in _FEMALE)
@@ -368,6 +373,10 @@ class Discourse:
         self._subject = subject
         self._others = names - {subject}
         self._is_told = is_told
+        self._with = {
+            name for token in doc
+            if is_name(token) and token.dep_ == "pobj" and token.head.lower_ == "with" and (name := self.name_at(token)) is not None
+        } if not is_told else set()  # fmt: skip
         self._is_named = subject is not None and (subject in names or subject == self.main or any(subject in d for d in self._descriptions.values()))
         if self.main is None and subject in names and subject is not None and not self._may_be_person(subject):
             root = next((t for t in doc if t.dep_ == "ROOT"), None)
@@ -399,7 +408,7 @@ def place_of(title: str) -> str | None:
     parts = [part for part in title.split(" > ") if not all(w.strip(":,").lower() in _GENERIC for w in part.split())]
     if not parts:
         return None
-    return parts[-1] if len(parts[-1].split()) > 1 else None
+    return parts[-1] if 1 < len(parts[-1].split()) < 7 and " to " not in parts[-1] else None
 
 
 def _is_main_part(name: str, topic: str) -> bool:

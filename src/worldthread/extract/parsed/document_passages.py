@@ -14,6 +14,7 @@ from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
 from worldthread.extract.prose.extractor import PassageExtractor
+from worldthread.extract.prose.key_values import without_heading
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
 from worldthread.types import Ending, Fact
@@ -57,16 +58,10 @@ class DocumentPassageExtractor(PassageExtractor):
             self._main = re.compile(rf"\b(?:{discourse.main}|{discourse.main.capitalize()})\b")
             self._code[MAIN] = discourse.main
             discourse.main = MAIN
-        docs = parse(self._masked(self._told(sentence.text)) for sentence in sentences)
+        docs = parse(self._masked(without_heading(sentence.text)) for sentence in sentences)
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
         describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
         self._clauses = WholeClauses(discourse, writer, at, describes=describes, is_note=is_note, about=self._about)
-
-    def _told(self, text: str) -> str:
-        """Return a sentence without a heading before it: "School: Ms Adler is Ben's teacher"."""
-        head, colon, rest = text.partition(": ")
-        is_heading = colon and len(head.split()) < 3 and rest[:1].isupper() and " " in rest
-        return rest if is_heading else text
 
     def _masked(self, text: str) -> str:
         """Return a sentence with names that the parser knows as such in place of code, and of what the text is about."""
@@ -87,7 +82,7 @@ class DocumentPassageExtractor(PassageExtractor):
         found = super()._key_values(sentence)
         if found or not self._is_note or self._topic is not None or self._at is None or abs(self._at) < TURNS:
             return found
-        return tuple(appointments(sentence.text, self._about, self._at))
+        return tuple(appointments(without_heading(sentence.text), self._about, self._at))
 
     def _statements(
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
@@ -106,6 +101,8 @@ class DocumentPassageExtractor(PassageExtractor):
             )
             for one in stated
         )
+        if not facts and self._is_note:  # the rules know what "I have a cold" says
+            facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker)
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
 
 

@@ -139,6 +139,9 @@ class WholeClauses:
             subject = self._subject(clause)
             if number == 0:
                 first = subject
+            elif clause.subject is not None and clause.subject.lower_ in ("he", "she", "it") and clause.subject != stated[0].subject:
+                is_first = first is not None and first != self.speaker and self.discourse.is_possible(first, clause.subject.lower_)
+                subject = first if is_first else None  # "The nurse is a boy, she's in love": not who was named before
             if subject is None or clause.verb in understood:
                 continue
             found += self._facts(doc, clause, subject)
@@ -259,6 +262,8 @@ class WholeClauses:
         if not words or not self._is_clean(words) or any(t.dep_ == "det" and t.lower_ == "the" for t in words):
             return None
         text = self._text(words, None)
+        if text is None or text.startswith("'") or "'s" in name[-3:]:
+            return None
         return f"{text} of {name}" if name.endswith(")") else f"{name}'s {text}"
 
     def _part(self, token: Token, determiner: str) -> str | None:
@@ -416,10 +421,18 @@ class WholeClauses:
         found = self._fact(doc, clause, subject, relation, rest)
         if found is None:
             return []
+        has_time = any(t.i in spans for t in rest) and not (is_lasting and self.describes)
+        if has_time and not dated and not lead and self.at is not None:
+            placed = with_times(doc, (found,), self.at, _verbs(doc))[0]
+            is_dated = placed.fact.valid_from is not None or placed.fact.valid_to is not None
+            if is_dated and placed.fact.object != found.fact.object:
+                is_past = clause.is_past or clause.is_perfect
+                is_right = (placed.fact.valid_from or 0) <= self.at if is_past else not _is_over(clause, placed.fact, self.at)
+                return [placed] if is_right else []
         if dated or lead:
             if self.at is not None:
                 placed = with_times(doc, (found,), self.at, _verbs(doc))[0]
-                has_time = placed.fact.valid_from is not None or placed.fact.valid_to is not None
+                is_dated = placed.fact.valid_from is not None or placed.fact.valid_to is not None
                 if clause.lemma == "be" and found.fact.object.replace("-", "").isalnum() and not clause.is_past:
                     placed = placed._replace(fact=replace(placed.fact, valid_to=None))  # "I'm forty-six today"
                 if clause.is_perfect and any(t.role == "at" and t.precision not in ("year",) for t in times) and not lead and not clause.is_passive and found.fact.valid_from is None and placed.fact.valid_to is None and clause.lemma not in WORDS["states"] and _follows_noun(dated):
@@ -427,9 +440,9 @@ class WholeClauses:
                 is_open = clause.is_past and (placed.fact.valid_to or 0) > self.at  # "had a contract until 2026"
                 if clause.lemma.partition(" ")[0] in _BEGINNING and placed.fact.valid_to is not None and not clause.is_past:
                     placed = placed._replace(fact=replace(placed.fact, valid_to=None))
-                if has_time and not is_open and not _is_over(clause, placed.fact, self.at):
+                if is_dated and not is_open and not _is_over(clause, placed.fact, self.at):
                     return [placed]
-                if has_time:
+                if is_dated:
                     return []
             if lead:
                 return []
@@ -484,7 +497,6 @@ class WholeClauses:
             elif following.lower_ == "the" and following.dep_ == "det":
                 if not self._is_known(words):
                     return None
-                words = words[1:] if following.head.dep_ != "poss" else words
             if not words or words[0].lower_ in WORDS["vague"] or (len(words) == 1 and words[0].tag_ in ("RB", "IN")):
                 return None
             attribute = next((c for c in clause.verb.rights if c.dep_ in ("attr", "acomp")), None)
@@ -512,18 +524,21 @@ class WholeClauses:
             return None  # "I start at six"
         if any(_is_passing(t) for t in words) or _is_choice(words):
             return None
+        if clause.lemma == "be" and relation.split()[-1] in ("above", "below", "ahead") or " back" in relation and clause.lemma.startswith("be"):
+            return None
         if clause.lemma == "be" and not self.describes and words[0].lower_ in ("back", "above", "below", "yes", "no", "due", "home"):
             return None
         if all(t.tag_ in ("RB", "IN", "RP", "DT", "CC", "PRP") for t in words):
             return None
-        if words[0].lower_ in ("a", "an", "the") and words[0].dep_ == "det" and len(words) > 1:
+        if words[0].lower_ in ("a", "an") and words[0].dep_ == "det" and len(words) > 1:
             words = words[1:]
         if not relation.split()[-1] in WORDS["prepositions"] and all(_YEAR.fullmatch(t.text) for t in words):
             return None  # "bought 1996"
         text = self._text(words, subject)
+        text = None if text is None else text.removeprefix("the ")
         if text is None or not any(c.isalnum() for c in text) or text.lower() in _EMPTY or normalise_name(text) == normalise_name(subject):
             return None
-        if text.count("(") != text.count(")"):
+        if text.count("(") != text.count(")") or text.startswith(f"{subject} "):
             return None
         fact = Fact(subject, relation, text)
         return LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True)
@@ -634,7 +649,7 @@ class WholeClauses:
             own = [c for c in first.children if c.dep_ in ("aux", "auxpass") and any(o.dep_ == "auxpass" for o in first.children)]
         for auxiliary in own:
             low = auxiliary.lower_.replace("’", "'")
-            words.append({"'s": "has" if clause.is_perfect else "is", "'ve": "has", "'re": "is", "'m": "is", "am": "is"}.get(low, low))
+            words.append({"'s": "has" if clause.is_perfect or "been" in [c.lower_ for c in own] else "is", "'ve": "has", "'re": "is", "'m": "is", "am": "is"}.get(low, low))
         for child in verb.lefts:
             if child.dep_ == "advmod" and child.lower_ not in _DROPPED and (clause.subject is None or child.i > clause.subject.i):
                 if child.lower_ in _POINTING or not child.text.isalpha() or any(True for _ in child.children):
@@ -731,6 +746,8 @@ class WholeClauses:
                 continue
             if is_anchored and noun.tag_ in ("NN", "NNS"):
                 continue
+            if (self.is_note or self.speaker) and any(c.dep_ == "compound" for c in noun.lefts):
+                continue  # "the harbour pilot", "the platform team": its reader knows
             if any(c.dep_ in ("amod", "compound", "nummod") and c.text[:1].isupper() for c in noun.lefts):
                 continue
             return False

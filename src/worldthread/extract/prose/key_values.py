@@ -14,7 +14,7 @@ _KEY_VALUE: Final = re.compile(
 _CODE_NOUN: Final = r"(?:code|combination|extension|iban|login|mileage|mobile|no\.?|number|passcode|password|phone|pin|plate|reading|reference|username)"
 _CODE: Final = re.compile(
     rf"(?P<key>(?:(?P<owner>[A-Z][\w-]+)['’]s )?(?:new )?(?:[A-Za-z][\w-]* ){{0,3}}{_CODE_NOUN}) "
-    r"(?P<value>(?=[\w+ ./()-]*\d)[A-Z0-9+(][\w+()./-]*(?: [\d/-]+)*)(?<![.,-])(?:[,.;]|$)"
+    r"(?P<value>(?=[\w+ ./()-]*\d)[A-Z0-9+(][\w,+()./-]*(?: [\d/-]+)*)(?<![.,-])(?:[,.;]|$)"
 )
 _HOUR: Final = re.compile(r"(?P<key>[A-Za-z][\w'’-]*(?: [\w'’-]+){0,3}) (?P<value>\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m)[.!]?")
 _PHONE: Final = re.compile(r"\+?\(?\d[\d /()-]{5,}\d")
@@ -50,13 +50,26 @@ def heading_of(first: str) -> str | None:
     head, colon, rest = text.partition(": ")
     if not colon:
         head, colon, rest = text.partition(" - ")
+    if not head.strip():
+        return None
     is_key = head.lower() in NO_KEYS or head.lower().split()[-1] in _PERSONAL
-    if colon and len(head.split()) < 4 and _HEADING.fullmatch(head) and not is_key and len(rest.split()) > 2 and not rest[0].isdigit():
+    if colon and rest and len(head.split()) < 4 and _HEADING.fullmatch(head) and not is_key and len(rest.split()) > 2 and not rest[0].isdigit():
         return head  # "Server: db2 is down"
     words = text.split()
     if not 1 < len(words) < 7 or _HEADING.fullmatch(text) is None or IS_TOLD.search(text) or text.endswith(("now", "today")):
         return None
     return text if any(w[0].isupper() or w[0].isdigit() for w in words[1:]) else None
+
+
+def without_heading(text: str) -> str:
+    """Return a sentence without a heading before it: "School: Ms Adler is Ben's teacher", "car: MOT due 9 feb".
+
+    Args:
+        text: the sentence.
+    """
+    head, colon, rest = text.partition(": ")
+    is_heading = colon and len(head.split()) < 3 and " " in rest and (rest[:1].isupper() or head.islower())
+    return rest if is_heading else text
 
 
 def key_values(sentence: str, about: str | None, *, is_note: bool = True) -> list[Fact]:
@@ -70,7 +83,7 @@ def key_values(sentence: str, about: str | None, *, is_note: bool = True) -> lis
     Returns:
         The facts, in order; none for a sentence of another form.
     """
-    return _of_key(sentence, about, is_note) or ((_of_code(sentence) or _of_hour(sentence, about)) if is_note else [])
+    return _of_key(sentence, about, is_note) or ((_of_code(sentence, about) or _of_hour(sentence, about)) if is_note else [])
 
 
 def _of_key(sentence: str, about: str | None, is_note: bool) -> list[Fact]:
@@ -128,7 +141,7 @@ def _of_hour(sentence: str, about: str | None) -> list[Fact]:
     return [Fact(lower_key(match["key"]) if about is None else f"{lower_key(match['key'])} ({about})", "is at", match["value"])]
 
 
-def _of_code(sentence: str) -> list[Fact]:
+def _of_code(sentence: str, about: str | None) -> list[Fact]:
     """Read "Bike lock code 4482", "Karin's new number 0171 5550123"."""
     match = _CODE.match(sentence)
     if match is None or IS_TOLD.search(match["key"].replace("'s ", " ").replace("’s ", " ")):
@@ -136,8 +149,10 @@ def _of_code(sentence: str) -> list[Fact]:
     if match["owner"] is not None:
         what = match["key"].partition("s ")[2].removeprefix("new ").strip()
         return [Fact(match["owner"], f"has {'phone number' if what == 'number' else what}", match["value"])]
-    words = match["key"].split()
-    return [Fact(lower_key(match["key"].rstrip(".")), "is", match["value"])] if len(words) > 1 else []
+    key = lower_key(match["key"].rstrip("."))
+    if about is not None:
+        return [Fact(f"{key} ({about})", "is", match["value"])]
+    return [Fact(key, "is", match["value"])] if " " in key else []
 
 
 _CLEAR: Final = frozenset(["passport", "iban", "wifi"])
