@@ -375,7 +375,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         return dated + tuple(one for one in stated if is_kinship(one) and one.fact.key not in keys)
 
     def _is_now_or_then(self, one: LocatedFact) -> bool:
-        """Return whether a clause with the form of the present and of the past was dated as one to come: "quit in May"."""
+        """Return whether a clause whose form is present and past was dated as one to come: "quit in May"."""
         verb, begin = one.clause.verb, one.fact.valid_from
         is_bare = verb.lower_ in WORDS["same_past"] and verb.tag_ != "VBZ" and not one.clause.auxiliaries
         return is_bare and begin is not None and self._at is not None and begin > self._at
