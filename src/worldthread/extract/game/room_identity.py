@@ -243,7 +243,7 @@ class RoomFinder:
             return possible[0] if len(possible) == 1 and self._before is not None else _UNDECIDED
         if len(known) > 1 and (self._before is None or self._direction in ("in", "out")):
             return _UNDECIDED
-        if self._has_look_alikes(known):
+        if self._has_look_alikes(known) and self._is_twisted(known):
             return self._told_by_things(list(known), description) or _UNDECIDED
         suits = {room: self._suits(room, description) for room in known}
         best = [room for room in known if suits[room] == max(suits.values())]
