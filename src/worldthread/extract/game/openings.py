@@ -237,6 +237,10 @@ def extract_openings(
             continue
         is_target = target is not None and _is_meant(name, target)
         alike = known.states_of(name)
+        if is_target and target is not None:
+            # a closed thing is opened, so it was this one; an open one that is unlocked is another
+            held = (v.OPEN,) if asked is not None and asked[1] == "close" else (v.CLOSED, v.LOCKED)
+            alike += [f for f in known.states_of(target) if f not in alike and f.key[2] in held]
         is_change = not is_described and (opening.is_change or is_target)
         if not alike and opening.state == v.OPEN and not is_change:
             continue
