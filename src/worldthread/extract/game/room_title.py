@@ -12,10 +12,11 @@ from worldthread.extract.game.commands import direction_of
 _MARKED_TITLE: Final = re.compile(
     r"^[ \t]*(?:-=[ \t]*(?P<title>\S.*?)[ \t]*=-|<<[ \t]*(?P<title2>\S.*?)[ \t]*>>)[ \t]*$", re.M
 )
-# a line without the punctuation of a sentence; it may hold an abbreviation ("N. Main Street")
-_WORD: Final = r"(?:[A-Z][a-z]?\.|[\w'\u2019-]+)"
+# a line without the punctuation of a sentence; it may hold an abbreviation ("N. Main Street", "E/W Passage") or a word
+# in quotes
+_WORD: Final = r"(?:[A-Z][a-z]?\.|[\"\u201c][\w' -]+[\"\u201d]|[\w'\u2019&/#+-]+)"
 _PLAIN_TITLE: Final = re.compile(
-    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]){_WORD}(?:,? {_WORD}){{0,5}}"
+    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]){_WORD}(?:,? {_WORD}){{0,7}}"
     r"(?:,? \([^()\n]+\))?)$"
 )
 _ARTICLE_TITLE: Final = re.compile(rf"An? {_WORD}(?: {_WORD}){{0,5}}$")
