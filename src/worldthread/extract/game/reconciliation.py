@@ -55,9 +55,9 @@ _IN_DOORWAY: Final = re.compile(r"\byou (?:stand|are) in (?:the |an? )?[\w ]*doo
 _TAKEN: Final = re.compile(r"\W*taken\b", re.I)
 _TAKES_ALL: Final = re.compile(r"(?:take|get|pick up|grab) (?:all|everything)\b", re.I)
 _COLLECTION: Final = re.compile(
-    r"^(?:[\w'-]+ )*?(?:set|pair|bunch|pile|heap|stack|bundle|piece|bit|lump|length|coil|ball|sheet|roll|couple|bag|group) of "
+    r"^(?:[\w'-]+ )*?(?:set|pair|bunch|pile|heap|stack|bundle|coil|couple|group) of "
 )
-"""Words by which a name counts or measures a thing that may also go by its own name alone."""
+"""Words by which a name counts things that may also go by their own name alone; a piece of a thing is not the thing."""
 
 
 def reconcile(
@@ -200,7 +200,7 @@ def _end_what_all_was(new: dict[str, Fact], at_hand: dict[str, Fact], collector:
     for name in taken:
         if any(are_alike(name, fact.key[0]) for fact in lying):
             continue
-        shared = [fact for fact in lying if set(fact.key[0].split()) & set(name.split())]
+        shared = [fact for fact in lying if set(fact.key[0].split()) & set(name.split()) - {"of", "and"}]
         if len(shared) == 1:
             collector.end(shared, "goes by another name")
 
@@ -243,6 +243,10 @@ def _tell_events(
             collector.end(found[1:], "goes by another name")
             found = found[:1]
         if not movement.arrives:
+            put = _PUT.match(action) if action is not None else None
+            for fact in found:
+                if put is not None and fact.key[0] in said and are_alike(fact.key[0], normalise_name(put["thing"])):
+                    collector.drop(said.pop(fact.key[0]))  # it was put into a river, and is gone
             collector.end([fact for fact in found if fact.key[0] not in said], "it went away")
         elif room is not None and found:
             collector.add(v.place(found[0].subject, v.IS_IN, room))

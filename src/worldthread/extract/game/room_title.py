@@ -39,6 +39,8 @@ _CARRIED_OFF: Final = re.compile(
     r"|\byour surroundings (?:appear|seem|have)\b",
     re.I,
 )
+_MOST_SMALL_WORDS: Final = 6
+"""A longer title is written like a name; another line of more words is a sentence without its stop."""
 _SHORTEST_DESCRIPTION: Final = 45
 """Characters. An unmarked line of a text that follows no move is a title only above a description this long."""
 
@@ -102,6 +104,8 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
         heads_text = not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name)
         if not _PLAIN_TITLE.match(line.strip()) and not (_ARTICLE_TITLE.match(name) and (heads_text or is_room(name))):
             continue
+        if (len(name.split()) > _MOST_SMALL_WORDS or '"' in name) and not _is_name(name):
+            continue  # 'The red knob reads "Off"'
         has_posture = name != line.strip()  # "Lake Shore, in the wooden canoe"
         if moves or has_posture or is_room(name) or heads_text:
             found.append((number, name))
