@@ -353,6 +353,8 @@ class StoryAuditor:
         known = len(played[0].tree.parents)
         self._objects = {number: thing for number, thing in self._story.objects().items() if number < known}
         self._played = played
+        # early games of Inform move the player into this object when it is dark
+        self._dark = {number for number, thing in self._objects.items() if _words(thing.name) == v.DARKNESS}
         self._room_holder = self._find_room_holder()
         self._rooms = [self._room_of(true.tree, true.tree.player) for true in played]
         self._room_numbers = {room for room in self._rooms if room}
@@ -412,8 +414,10 @@ class StoryAuditor:
     def _room_among(self, chain: tuple[int, ...]) -> int:
         """Return the room among what holds an object, listed from the inside out; 0 when there is none."""
         if not self._room_holder:
-            return chain[-1] if chain else 0
-        return chain[-2] if len(chain) > 1 and chain[-1] == self._room_holder else 0
+            room = chain[-1] if chain else 0
+        else:
+            room = chain[-2] if len(chain) > 1 and chain[-1] == self._room_holder else 0
+        return 0 if room in self._dark else room
 
     def _find_floating(self) -> frozenset[int]:
         """Return the objects that the engine moves to wherever they can be seen: always here, or nowhere."""

@@ -164,7 +164,7 @@ def test_rooms_of_a_maze_are_told_apart_by_their_descriptions() -> None:
     }
     assert view.holds(Fact("maze (2)", "is west of", "maze"))
     assert view.holds(Fact("maze (3)", "is east of", "maze (2)"))
-    assert view.value("player", "is in") == "Maze (2)"
+    assert view.value("player", "is in") is None, "ways back twist here: it may be any of the others"
 
 
 def test_a_known_room_that_is_described_again_after_a_change_is_the_same() -> None:

@@ -49,7 +49,7 @@ _GOES: Final = re.compile(
     rf"{_ARTICLE}{_BEING}(?: [^.!?,\n\"]{{1,60}}? and)? (?:suddenly |then |quickly |slowly |finally )?"
     rf"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
     rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
-    rf"is destroyed|is (?:now )?\w+ing away|{_AWAY}|shatters|disintegrates|explodes|"
+    rf"is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|{_AWAY}|shatters|disintegrates|explodes|"
     rf"(?:breaks|bursts) (?:into|apart)|burns (?:up|away)|"
     rf"melts away|dissolves)\b"
 )
@@ -89,6 +89,11 @@ _BECOMES: Final = re.compile(
 _EMPTY: Final = re.compile(r"\b[Tt]he (?P<what>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|are) (?:now |already )?empty\b")
 _REVEALS: Final = re.compile(
     r"\b(?:revealing|to reveal|exposing|uncovering|disclosing) (?P<list>(?:an?|some|two|three) [^.!?\n]+)"
+)
+_MAKES_ROOM: Final = re.compile(
+    r"\((?:first )?putting (?:the |your |an? )?(?P<what>[^()]+?) (?P<preposition>into|onto|in|on) (?:the |your )"
+    r"(?P<where>[^()]+?)(?: to make room| first)?\)",
+    re.I,
 )
 _LOOKS_INTO: Final = re.compile(r"(?:open|unlock|unseal|look (?:in|inside|into)|search) ", re.I)
 _CONSUMES: Final = frozenset({"swallows", "eats", "devours", "gobbles"})
@@ -156,9 +161,10 @@ class Putting(NamedTuple):
 
 
 def puttings(text: str) -> Iterator[Putting]:
-    """Yield what others than the player put somewhere."""
-    for match in _PUTS.finditer(text):
-        yield Putting(match["what"], match["preposition"] in ("on", "onto"), match["where"])
+    """Yield what others put somewhere, and what the game puts away by itself: "(putting the cup into the bag)"."""
+    for pattern in (_PUTS, _MAKES_ROOM):
+        for match in pattern.finditer(text):
+            yield Putting(match["what"], match["preposition"].lower() in ("on", "onto"), match["where"])
 
 
 def changes(text: str) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ The rules know English constructions, not games. Each kind of text has its modul
 * :mod:`~worldthread.extract.game.room_identity`: which of the rooms of that title it is,
 * :mod:`~worldthread.extract.game.room_description`: things in a room, where they lie, exits and doors,
 * :mod:`~worldthread.extract.game.feedback`: what an action did,
+* :mod:`~worldthread.extract.game.openings`: what is open, closed or locked, in any wording,
 * :mod:`~worldthread.extract.game.inventory`: what is carried,
 * :mod:`~worldthread.extract.game.written_text`: what goals, notes and recipes say.
 
@@ -25,6 +26,7 @@ from worldthread.extract.game.english import ADJECTIVE_STATES, COOKING_STATES
 from worldthread.extract.game.feedback import extract_feedback
 from worldthread.extract.game.inventory import extract_inventory
 from worldthread.extract.game.listing import extract_listings
+from worldthread.extract.game.openings import extract_openings
 from worldthread.extract.game.reconciliation import end_what_is_not_seen, reconcile
 from worldthread.extract.game.refusals import is_refusal
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
@@ -54,7 +56,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/4"
+    name: Final = "game/5"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.
@@ -118,6 +120,8 @@ class GameExtractor:
         if is_plain:
             facts = (s for s in collector.statements if isinstance(s, Fact))
             place = next((fact.object for fact in facts if fact.key[:2] == (v.PLAYER, v.IS_IN)), room)
+            feedback, description = (text, "") if title is None else (title.before, title.after)
+            extract_openings(action, feedback, description, place, view, collector)
             reconcile(action, text, place, title is not None, view, collector)
         elif title is not None and room is not None and normalise_name(title.name) == normalise_name(room):
             end_what_is_not_seen(room, text, view, collector)

@@ -47,9 +47,9 @@ _OPENED: Final = re.compile(
     r"(?:,? (?:revealing|reveals|and find) (?P<list>.+))?[.!]?$",
     re.I,
 )
-_CLOSED: Final = re.compile(r"^you close (?:the )?(?P<thing>.+?)[.!]", re.I)
-_UNLOCKED: Final = re.compile(r"^you unlock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.!]", re.I)
-_RELOCKED: Final = re.compile(r"^you lock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.!]", re.I)
+_CLOSED: Final = re.compile(r"^you close (?:the )?(?P<thing>.+?)[.,!]", re.I)
+_UNLOCKED: Final = re.compile(r"^you unlock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.,!]", re.I)
+_RELOCKED: Final = re.compile(r"^you lock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.,!]", re.I)
 _FOUND_LOCKED: Final = re.compile(
     r"\b(?:seems|appears|happens) to be locked\b|\bis locked\b|\bhave to unlock\b|\bneed to unlock\b",
     re.I,

@@ -134,7 +134,9 @@ _CONTAINS: Final = re.compile(
 )
 _VERB: Final = re.compile(r"\s(?:is|are|was|were|has|have)\s")
 _ASIDE: Final = re.compile(r"\s*\(([^()]*)\)")
-_ASIDE_CONTENTS: Final = re.compile(rf"\b(?:in|on) (?:which|it) (?:is|are) (?P<list>{_DETERMINER}\s.+)", re.I)
+_ASIDE_CONTENTS: Final = re.compile(
+    rf"\b(?:(?:in|on) (?:which|it) (?:is|are)|contain(?:s|ing)) (?P<list>{_DETERMINER}\s.+)", re.I
+)
 _LATER_CONTENTS: Final = re.compile(
     rf"(?:is|are|sits?|stands?|lies?|hangs?|rests?|you (?:can )?see) (?P<list>{_DETERMINER}\s.+)", re.I
 )

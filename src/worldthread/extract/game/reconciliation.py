@@ -53,6 +53,11 @@ _FROM_WHERE_ONE_STANDS: Final = re.compile(
 )
 _IN_DOORWAY: Final = re.compile(r"\byou (?:stand|are) in (?:the |an? )?[\w ]*door", re.I)
 _TAKEN: Final = re.compile(r"\W*taken\b", re.I)
+_TAKES_ALL: Final = re.compile(r"(?:take|get|pick up|grab) (?:all|everything)\b", re.I)
+_COLLECTION: Final = re.compile(
+    r"^(?:[\w'-]+ )*?(?:set|pair|bunch|pile|heap|stack|bundle|coil|couple|group) of "
+)
+"""Words by which a name counts things that may also go by their own name alone; a piece of a thing is not the thing."""
 
 
 def reconcile(
@@ -89,6 +94,8 @@ def reconcile(
         if action is not None and _TAKEN.match(text):
             _end_what_was_asked_for(action, new, at_hand, collector)
         _end_other_names(action, new, at_hand, collector)
+        if action is not None and _TAKES_ALL.match(action):
+            _end_what_all_was(new, at_hand, collector)
         _keep_known_places(new, near, places, collector)
         named = _NAMES.match(action) if action is not None and is_missing else None
         thing = "" if named is None else normalise_name(named["thing"])
@@ -147,6 +154,7 @@ def place_of_what_is_gone(
 
 def are_alike(name: str, other: str) -> bool:
     """Return whether two names may be of one thing: one has all words of the other, and both end with the same word."""
+    name, other = _COLLECTION.sub("", name), _COLLECTION.sub("", other)
     one, two = name.split(" of ")[0].split(), other.split(" of ")[0].split()
     return bool(one and two) and one[-1] == two[-1] and (set(one) <= set(two) or set(two) <= set(one))
 
@@ -183,6 +191,18 @@ def _end_what_was_asked_for(
         meant = [fact for fact in lying if word in [part.removesuffix("s") for part in fact.key[0].split()]]
     if len(meant) == 1:
         collector.end(meant, "goes by another name")
+
+
+def _end_what_all_was(new: dict[str, Fact], at_hand: dict[str, Fact], collector: StatementCollector) -> None:
+    """End that a thing lies here of which everything was taken, and which shares a word with one thing taken."""
+    taken = [name for name, fact in new.items() if fact.key[2] == v.INVENTORY]
+    lying = [fact for name, fact in at_hand.items() if fact.key[2] != v.INVENTORY and fact not in collector.endings]
+    for name in taken:
+        if any(are_alike(name, fact.key[0]) for fact in lying):
+            continue
+        shared = [fact for fact in lying if set(fact.key[0].split()) & set(name.split()) - {"of", "and"}]
+        if len(shared) == 1:
+            collector.end(shared, "goes by another name")
 
 
 def _keep_known_places(
@@ -223,6 +243,10 @@ def _tell_events(
             collector.end(found[1:], "goes by another name")
             found = found[:1]
         if not movement.arrives:
+            put = _PUT.match(action) if action is not None else None
+            for fact in found:
+                if put is not None and fact.key[0] in said and are_alike(fact.key[0], normalise_name(put["thing"])):
+                    collector.drop(said.pop(fact.key[0]))  # it was put into a river, and is gone
             collector.end([fact for fact in found if fact.key[0] not in said], "it went away")
         elif room is not None and found:
             collector.add(v.place(found[0].subject, v.IS_IN, room))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -40,6 +41,9 @@ _OPENS_DESCRIPTION: Final = re.compile(
 _WAYS: Final = re.compile(
     r"\b(?:north|south|east|west|exits?|leads?|leading|passages?|doorways?|tunnels?|stairs|staircase|stairway)", re.I
 )
+_FEWEST_LOOK_ALIKES: Final = 2
+_MOST_LOOK_ALIKES: Final = 24
+"""Rooms of one title that look alike; where there are more, no further one is told apart."""
 _SENTENCE_BORDER: Final = re.compile(r"(?<=[.!?])\s+")
 _MOST_REPORTS: Final = 2
 """Lines that report an event and may stand between a title and the description."""
@@ -193,6 +197,11 @@ class RoomFinder:
                 if there not in known:
                     continue
                 digests = self._digests(there)
+                has_look_alikes = self._has_look_alikes(known)
+                if has_look_alikes and not walked and self._before in known and self._is_twisted(known):
+                    continue
+                if has_look_alikes and digest in digests and self._habit == BRIEFLY:
+                    continue  # rooms that look alike say nothing of how known rooms are described
                 # a room that was visited is described again only when it changed
                 is_first = digest is not None and (not _is_like(digest, digests) or (digest in digests and not walked))
                 is_other = self._habit == BRIEFLY or (not walked and not _is_like(digest or "", digests))
@@ -220,17 +229,51 @@ class RoomFinder:
         if digest is not None:
             if not alike or alike == [self._before]:
                 return _NEW
-            known = {room: known[room] for room in alike}
-        elif not any(map(self._digests, known)):  # rooms that are never described: only ways tell them apart
+            if len(alike) > 1:
+                room = self._told_by_things(alike, description)
+                if room is not None:
+                    return room
+                # two names for one room do no harm; one name for two rooms does
+                return _NEW if len(known) < _MOST_LOOK_ALIKES else _UNDECIDED
+            return alike[0]
+        if not any(map(self._digests, known)):  # rooms that are never described: only ways tell them apart
             possible = [room for room in known if not self._leads_back_elsewhere(room)]
             if not possible:
                 return _NEW
             return possible[0] if len(possible) == 1 and self._before is not None else _UNDECIDED
         if len(known) > 1 and (self._before is None or self._direction in ("in", "out")):
             return _UNDECIDED
+        if self._has_look_alikes(known) and self._is_twisted(known):
+            return self._told_by_things(list(known), description) or _UNDECIDED
         suits = {room: self._suits(room, description) for room in known}
         best = [room for room in known if suits[room] == max(suits.values())]
         return best[0] if len(best) == 1 else _UNDECIDED
+
+    def _has_look_alikes(self, known: dict[str, str]) -> bool:
+        """Return whether several of the known rooms have one description, as the rooms of a maze have."""
+        if len(known) < _FEWEST_LOOK_ALIKES:
+            return False
+        digests = Counter(digest for room in known for digest in self._digests(room))
+        return max(digests.values(), default=0) >= _FEWEST_LOOK_ALIKES
+
+    def _is_twisted(self, known: dict[str, str]) -> bool:
+        """Return whether a way back between the known rooms turned out not to be the opposite way."""
+        for room in known:
+            if self._view.facts(room, v.WAS_REFUSED) or self._view.facts(room, v.LEADS_DIFFERENTLY):
+                return True
+            for relation, direction in v.DIRECTION_OF.items():
+                back = f"is {v.OPPOSITE[direction]} of"
+                for way in self._view.facts(relation=relation, object=room):
+                    returns = self._view.facts(relation=back, object=way.subject) if way.key[0] in known else ()
+                    if any(fact.key[0] != room for fact in returns):
+                        return True
+        return False
+
+    def _told_by_things(self, rooms: list[str], description: str) -> str | None:
+        """Return the one room of several in which lies what the text names; ``None`` when things do not tell."""
+        suits = {room: self._suits(room, description) for room in rooms}
+        best = [room for room in rooms if suits[room] == max(suits.values())]
+        return best[0] if len(best) == 1 and suits[best[0]] > 0 else None
 
     def _leads_back_elsewhere(self, room: str) -> bool:
         """Whether the way back from a room is known, or presumed, to lead elsewhere than to the room before."""

@@ -12,10 +12,11 @@ from worldthread.extract.game.commands import direction_of
 _MARKED_TITLE: Final = re.compile(
     r"^[ \t]*(?:-=[ \t]*(?P<title>\S.*?)[ \t]*=-|<<[ \t]*(?P<title2>\S.*?)[ \t]*>>)[ \t]*$", re.M
 )
-# a line without the punctuation of a sentence; it may hold an abbreviation ("N. Main Street")
-_WORD: Final = r"(?:[A-Z][a-z]?\.|[\w'\u2019-]+)"
+# a line without the punctuation of a sentence; it may hold an abbreviation ("N. Main Street", "E/W Passage") or a word
+# in quotes
+_WORD: Final = r"(?:[A-Z][a-z]?\.|[\"\u201c][\w' -]+[\"\u201d]|[\w'\u2019&/#+-]+)"
 _PLAIN_TITLE: Final = re.compile(
-    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]){_WORD}(?:,? {_WORD}){{0,5}}"
+    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]){_WORD}(?:,? {_WORD}){{0,7}}"
     r"(?:,? \([^()\n]+\))?)$"
 )
 _ARTICLE_TITLE: Final = re.compile(rf"An? {_WORD}(?: {_WORD}){{0,5}}$")
@@ -32,12 +33,15 @@ _ENTERS: Final = re.compile(
 )
 """A command that may bring the player elsewhere without naming a direction."""
 _CARRIED_OFF: Final = re.compile(
-    r"\byou (?:suddenly )?(?:find yourself|are (?:carried|swept|transported|teleported|whisked)|arrive at|"
+    r"\byou (?:suddenly )?(?:find yourself (?:\w+ ){0,2}?(?:in|into|on|at|back|inside|outside|under|beside|near|by|among|"
+    r"standing|sitting|lying|floating|falling|surrounded|facing|alone|elsewhere|somewhere)\b|are (?:carried|swept|transported|teleported|whisked)|arrive at|"
     r"come to an? (?:\w+ )?stop)\b"
     r"|\byour surroundings (?:appear|seem|have)\b",
     re.I,
 )
-_SHORTEST_DESCRIPTION: Final = 60
+_MOST_SMALL_WORDS: Final = 6
+"""A longer title is written like a name; another line of more words is a sentence without its stop."""
+_SHORTEST_DESCRIPTION: Final = 45
 """Characters. An unmarked line of a text that follows no move is a title only above a description this long."""
 
 _DARK: Final = re.compile(
@@ -100,6 +104,8 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
         heads_text = not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name)
         if not _PLAIN_TITLE.match(line.strip()) and not (_ARTICLE_TITLE.match(name) and (heads_text or is_room(name))):
             continue
+        if (len(name.split()) > _MOST_SMALL_WORDS or '"' in name) and not _is_name(name):
+            continue  # 'The red knob reads "Off"'
         has_posture = name != line.strip()  # "Lake Shore, in the wooden canoe"
         if moves or has_posture or is_room(name) or heads_text:
             found.append((number, name))
