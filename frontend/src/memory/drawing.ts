@@ -6,9 +6,10 @@ import { EdgeArrowProgram } from "sigma/rendering";
 import type { Settings } from "sigma/settings";
 import type { EdgeDisplayData, NodeDisplayData } from "sigma/types";
 
+import { count } from "../common/dom";
 import { isCalm, onTheme, relationNumber, type Theme, theme } from "../common/theme";
 import { DashedEdgeProgram } from "./dashes";
-import { type Edge, type Filters, statusAt, type Store, type Vertex } from "./data";
+import { type Edge, type Filters, type Kind, statusAt, type Store, type Vertex } from "./data";
 import { Forces, type Task } from "./forces";
 import { LabelPainter } from "./labels";
 import type { Progress } from "./layout-worker";
@@ -57,6 +58,9 @@ const ROUND = 10; // iterations between two looks at the clock
 const CALM = 60; // vertices which lie nearly right from the first picture on: the next one is the last
 const LATER = 300; // milliseconds until the forces go on
 const RING = 4; // pixels around what is chosen or pointed at
+const LARGEST = 30; // pixels of the largest cluster,
+const SMALLEST = 5; // and of the smallest
+const CAPTION = 44; // characters of the caption of a cluster
 const PARALLEL = 0.3; // how much the edges between two vertices bend apart
 
 // scripts may only be loaded through a policy; this one knows a single script
@@ -76,6 +80,7 @@ export class Drawing {
   private colours: Theme = theme();
   private shownEdges = new Set<string>();
   private shownVertices = new Set<string>();
+  private heaviest = 1; // names of the largest cluster
   private lit: Set<string> | null = null;
   private hovered: string | null = null;
   private chosen: Light | null = null;
@@ -274,17 +279,22 @@ export class Drawing {
       this.shownEdges.add(edge.id);
       this.shownVertices.add(edge.from).add(edge.to);
     }
+    this.heaviest = 1;
     for (const vertex of this.store.vertices.values()) {
-      if (!tied.has(vertex.id) && vertex.kind === "entity") this.shownVertices.add(vertex.id);
+      if (vertex.kind === "cluster") {
+        if (vertex.weight > 0) this.shownVertices.add(vertex.id);
+        this.heaviest = Math.max(this.heaviest, vertex.size ?? 1);
+      } else if (!tied.has(vertex.id) && vertex.kind === "entity") this.shownVertices.add(vertex.id);
     }
     this.light();
     this.sigma.scheduleRefresh();
   }
 
   /** How much is to be seen. */
-  shown(): { names: number; edges: number } {
-    const names = [...this.shownVertices].filter((id) => this.store.vertices.get(id)?.kind === "entity");
-    return { names: names.length, edges: this.shownEdges.size };
+  shown(): { names: number; clusters: number; edges: number } {
+    const of = (wanted: Kind): number =>
+      [...this.shownVertices].filter((id) => this.store.vertices.get(id)?.kind === wanted).length;
+    return { names: of("entity"), clusters: of("cluster"), edges: this.shownEdges.size };
   }
 
   /** Puts a vertex or an edge, with its neighbours at most so many steps away, in the light. */
@@ -378,6 +388,7 @@ export class Drawing {
   }
 
   private shownVertex(id: string, { vertex, x, y }: NodeAttributes): Partial<NodeDisplayData> {
+    if (vertex.kind === "cluster") return this.shownCluster(id, { vertex, x, y });
     const isLit = this.lit === null || this.lit.has(id);
     const isChosen = this.isChosen(id);
     const base = vertex.kind === "entity" ? 3 + 1.5 * Math.sqrt(vertex.weight) : 3.5;
@@ -394,15 +405,34 @@ export class Drawing {
     };
   }
 
+  /** A cluster is a disc with an area for its names. */
+  private shownCluster(id: string, { vertex, x, y }: NodeAttributes): Partial<NodeDisplayData> {
+    const share = Math.sqrt(vertex.weight / this.heaviest);
+    return {
+      x,
+      y,
+      hidden: !this.shownVertices.has(id),
+      label: null,
+      color: this.colours[vertex.type ?? "thing"],
+      size: SMALLEST + (LARGEST - SMALLEST) * share,
+      zIndex: 1,
+    };
+  }
+
   private isChosen(id: string): boolean {
     return this.chosen !== null && this.chosen.kind !== "evidence" && this.chosen.id === id;
   }
 
   private vertexColour(vertex: Vertex): string {
-    return this.colours[vertex.kind === "entity" ? (vertex.type ?? "thing") : vertex.kind];
+    const { kind } = vertex;
+    return this.colours[kind === "thesis" || kind === "episode" ? kind : (vertex.type ?? "thing")];
   }
 
   private shownEdge(id: string, { edge, curvature }: EdgeAttributes): Partial<EdgeDisplayData> & { curvature: number } {
+    if (edge.kind === "link") {
+      const size = 0.8 + Math.log10(1 + (edge.count ?? 0));
+      return { hidden: !this.shownEdges.has(id), type: "line", curvature, color: this.colours.faint, size, zIndex: 0 };
+    }
     const isLit = this.lit === null || this.lit.has(id);
     const hasEnded = statusAt(edge.held, this.filters.moment) === "ended";
     const { colours } = this;
@@ -438,7 +468,7 @@ export class Drawing {
       const { x, y } = this.sigma.framedGraphToViewport(data);
       if (x < 0 || y < 0 || x > width || y > height) continue;
       const size = this.sigma.scaleSize(data.size);
-      if (isClear && vertex.kind === "entity") painter.block(x, y, size * 0.7);
+      if (isClear && (vertex.kind === "entity" || vertex.kind === "cluster")) painter.block(x, y, size * 0.7);
       const isLit = this.lit?.has(id) ?? false;
       if (this.lit !== null && !isLit && id !== this.hovered) continue;
       const rank =
@@ -452,6 +482,12 @@ export class Drawing {
     const { colours } = this;
     for (const { id, vertex, x, y, size } of seen.slice(0, MOST_LABELS)) {
       const isAsked = id === this.hovered || this.isChosen(id);
+      if (vertex.kind === "cluster") {
+        const text = id === this.hovered ? vertex.label : shortened(vertex.label, CAPTION);
+        const label = { text, under: count(vertex.weight, "name"), x, y, size, forced: id === this.hovered };
+        painter.paint({ ...label, faded: false, font: NAME_FONT }, colours.ink, colours.surface);
+        continue;
+      }
       const isText = vertex.kind !== "entity";
       // of many, a sentence says itself when one points at it
       if (isText && !isAsked && !isClear && this.lit === null) continue;

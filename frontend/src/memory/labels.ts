@@ -2,6 +2,8 @@
 
 export interface Label {
   text: string;
+  /** A second line. */
+  under?: string;
   x: number;
   y: number;
   /** The radius of what it belongs to; 0 for a line. */
@@ -44,9 +46,10 @@ export class LabelPainter {
   paint(label: Label, ink: string, halo: string): void {
     const { context } = this;
     context.font = label.font;
-    const width = context.measureText(label.text).width;
-    const place = this.places(label, width).find((box) => this.isInside(box) && !this.isTaken(box));
-    const box = place ?? (label.forced ? this.places(label, width)[0] : undefined);
+    const width = Math.max(context.measureText(label.text).width, context.measureText(label.under ?? "").width);
+    const places = this.places(label, width, label.under === undefined ? HEIGHT : 2 * HEIGHT);
+    const place = places.find((box) => this.isInside(box) && !this.isTaken(box));
+    const box = place ?? (label.forced ? places[0] : undefined);
     if (box === undefined) return;
     this.take(box);
     this.painted += 1;
@@ -55,23 +58,24 @@ export class LabelPainter {
     context.lineWidth = 3;
     context.lineJoin = "round";
     context.strokeStyle = halo;
-    context.strokeText(label.text, box.left, box.bottom - 3);
     context.fillStyle = ink;
-    context.fillText(label.text, box.left, box.bottom - 3);
+    [label.text, ...(label.under === undefined ? [] : [label.under])].forEach((line, number) => {
+      if (number > 0) context.globalAlpha = 0.8;
+      const left = box.left + (label.under === undefined ? 0 : (width - context.measureText(line).width) / 2);
+      context.strokeText(line, left, box.top + (number + 1) * HEIGHT - 3);
+      context.fillText(line, left, box.top + (number + 1) * HEIGHT - 3);
+    });
     context.globalAlpha = 1;
   }
 
   /** Where a label may lie: right of its place, left, below, above; for a line, on it. */
-  private places({ x, y, size }: Label, width: number): Box[] {
-    const box = (left: number, top: number): Box => ({ left, top, right: left + width, bottom: top + HEIGHT });
+  private places({ x, y, size, under }: Label, width: number, height: number): Box[] {
+    const box = (left: number, top: number): Box => ({ left, top, right: left + width, bottom: top + height });
     if (size === 0) return [box(x - width / 2, y - HEIGHT / 2), box(x - width / 2, y - HEIGHT * 1.6)];
     const aside = size + 4;
-    return [
-      box(x + aside, y - HEIGHT / 2),
-      box(x - aside - width, y - HEIGHT / 2),
-      box(x - width / 2, y + size + 2),
-      box(x - width / 2, y - size - HEIGHT - 2),
-    ];
+    const beside = [box(x + aside, y - height / 2), box(x - aside - width, y - height / 2)];
+    const below = [box(x - width / 2, y + size + 2), box(x - width / 2, y - size - height - 2)];
+    return under === undefined ? [...beside, ...below] : [...below, ...beside];
   }
 
   private isInside({ left, top, right, bottom }: Box): boolean {

@@ -229,15 +229,13 @@ export class TimeAxis {
   private drawBars(x: (time: number) => number): void {
     const begun = new Map<number, number>();
     const ended = new Map<number, number>();
-    const add = (bars: Map<number, number>, time: number): void => {
+    const add = (bars: Map<number, number>, time: number, number: number): void => {
       const place = Math.floor(x(time) / BAR);
-      bars.set(place, (bars.get(place) ?? 0) + 1);
+      if (number) bars.set(place, (bars.get(place) ?? 0) + number);
     };
-    for (const held of this.store.statements()) {
-      for (const [from, to] of held) {
-        add(begun, from);
-        if (to !== null) add(ended, to);
-      }
+    for (const [time, began, over] of this.store.changes()) {
+      add(begun, time, began);
+      add(ended, time, over);
     }
     const most = Math.sqrt(Math.max(1, ...begun.values(), ...ended.values()));
     const top = BARS + 2;
@@ -248,7 +246,7 @@ export class TimeAxis {
       return s(
         "rect",
         { class: kind, x: place * BAR, y, width: BAR - 1, height: Math.max(size, 2) },
-        s("title", {}, `${number} ${words}`),
+        s("title", {}, `${number.toLocaleString("en")} ${words}`),
       );
     };
     this.parts.picture.append(
