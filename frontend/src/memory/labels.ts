@@ -1,8 +1,8 @@
 // The labels of the graph, painted so that none lies over another: what matters more comes first.
 
 export interface Label {
-  text: string;
-  /** A second line. */
+  lines: string[];
+  /** A last line, which matters less; with it, the label is centred. */
   under?: string;
   x: number;
   y: number;
@@ -43,11 +43,18 @@ export class LabelPainter {
     this.take({ left: x - size, right: x + size, top: y - size, bottom: y + size });
   }
 
+  /** Keeps a box free of labels. */
+  keepFree(box: Box): void {
+    this.take(box);
+  }
+
   paint(label: Label, ink: string, halo: string): void {
     const { context } = this;
     context.font = label.font;
-    const width = Math.max(context.measureText(label.text).width, context.measureText(label.under ?? "").width);
-    const places = this.places(label, width, label.under === undefined ? HEIGHT : 2 * HEIGHT);
+    const lines = label.under === undefined ? label.lines : [...label.lines, label.under];
+    const widths = lines.map((line) => context.measureText(line).width);
+    const width = Math.max(...widths);
+    const places = this.places(label, width, lines.length * HEIGHT);
     const place = places.find((box) => this.isInside(box) && !this.isTaken(box));
     const box = place ?? (label.forced ? places[0] : undefined);
     if (box === undefined) return;
@@ -59,9 +66,9 @@ export class LabelPainter {
     context.lineJoin = "round";
     context.strokeStyle = halo;
     context.fillStyle = ink;
-    [label.text, ...(label.under === undefined ? [] : [label.under])].forEach((line, number) => {
-      if (number > 0) context.globalAlpha = 0.8;
-      const left = box.left + (label.under === undefined ? 0 : (width - context.measureText(line).width) / 2);
+    lines.forEach((line, number) => {
+      if (number >= label.lines.length) context.globalAlpha = 0.8;
+      const left = box.left + (label.under === undefined ? 0 : (width - (widths[number] ?? 0)) / 2);
       context.strokeText(line, left, box.top + (number + 1) * HEIGHT - 3);
       context.fillText(line, left, box.top + (number + 1) * HEIGHT - 3);
     });

@@ -202,6 +202,8 @@ export class TimeAxis {
     picture.setAttribute("viewBox", `0 0 ${this.width} ${HEIGHT}`);
     fill(picture);
     if (!this.moments.length) return;
+    const [only, ...more] = this.moments;
+    const single = more.length ? null : (only ?? 0); // an axis around one moment would count its fractions
     const ticks = Math.max(2, Math.floor(this.width / 90));
     const place = select(picture)
       .append("g")
@@ -215,9 +217,13 @@ export class TimeAxis {
         this.domain.map((time) => new Date(time * 1000)),
         ends,
       );
-      place.call(axisBottom<Date>(dates as AxisScale<Date>).ticks(ticks).tickSizeOuter(0));
+      const axis = axisBottom<Date>(dates as AxisScale<Date>).ticks(ticks).tickSizeOuter(0);
+      if (single !== null) axis.tickValues([new Date(single * 1000)]).tickFormat(() => shownTime(single));
+      place.call(axis);
     } else {
-      place.call(axisBottom<number>(numbers as AxisScale<number>).ticks(ticks).tickSizeOuter(0));
+      const axis = axisBottom<number>(numbers as AxisScale<number>).ticks(ticks).tickSizeOuter(0);
+      if (single !== null) axis.tickValues([single]).tickFormat(String);
+      place.call(axis);
     }
     this.drawBars(x);
     this.drawBrush(x, (at) => numbers.invert(at));

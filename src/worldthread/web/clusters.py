@@ -79,6 +79,8 @@ class NameClusters:
     def __post_init__(self) -> None:
         ends = (self.links.first, self.links.second)
         self._number = 1 + max((int(end.max(initial=-1)) for end in ends), default=-1)
+        self._repeats = len(np.unique(self.links.statements)) < len(self.links.statements)
+        """Whether a statement has several links."""
         members = np.unique(np.concatenate(ends))
         self.whole = Cluster(members, 0, _most_connected(members, *ends, self._number))
 
@@ -152,12 +154,14 @@ class NameClusters:
         is_told[links.first[holding]] = True
         is_told[links.second[holding]] = True
         names = np.bincount(label[is_told & (label >= 0)], minlength=len(clusters))
-        ends = np.sort(np.stack((label[links.first], label[links.second])), axis=0)
-        is_shown = ends[0] >= 0
-        pairs, told, counted = (ends[0] * len(clusters) + ends[1])[is_shown], links.statements[is_shown], holding[is_shown]
+        first, second = label[links.first], label[links.second]
+        is_shown = np.flatnonzero((first >= 0) & (second >= 0))
+        first, second, counted = first[is_shown], second[is_shown], holding[is_shown]
+        pairs = np.minimum(first, second) * len(clusters) + np.maximum(first, second)
         # a thesis about three names has two links, and is counted once
-        kept = np.unique(np.stack((pairs, told)), axis=1, return_index=True)[1] if _repeats(told) else slice(None)
-        pairs, counted = pairs[kept], counted[kept]
+        if self._repeats:
+            kept = np.unique(links.statements[is_shown] * len(clusters) ** 2 + pairs, return_index=True)[1]
+            pairs, counted = pairs[kept], counted[kept]
         size = len(clusters) ** 2
         now = np.bincount(pairs[counted], minlength=size).reshape(-1, len(clusters))
         ever = np.bincount(pairs, minlength=size).reshape(-1, len(clusters))
@@ -169,9 +173,8 @@ class NameClusters:
         is_one = np.zeros(self._number, bool)
         is_one[names] = True
         inner = is_one[self.links.first] & is_one[self.links.second]
-        outer = self.links.statements[~inner]
         found = np.unique(self.links.statements[inner])
-        return found[~np.isin(found, outer)] if _repeats(self.links.statements) else found
+        return found[~np.isin(found, self.links.statements[~inner])] if self._repeats else found
 
     def strongest(self, cluster: Cluster, number: int) -> NDArray[np.int64]:
         """Return the most connected names of a cluster, the most connected first."""
@@ -251,8 +254,3 @@ def _strongest(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
 def _has(cluster: Cluster, name: int) -> bool:
     place = int(np.searchsorted(cluster.members, name))
     return place < len(cluster.members) and int(cluster.members[place]) == name
-
-
-def _repeats(statements: NDArray[np.int64]) -> bool:
-    """Return whether a statement has several links."""
-    return len(statements) > 0 and len(np.unique(statements)) < len(statements)
