@@ -98,7 +98,9 @@ export class Panel {
             { class: "hint" },
             store.clusters === null
               ? "This memory is large: looking for clusters of names that statements connect with each other …"
-              : `This memory has more than ${summary.most_drawn.toLocaleString("en")} names, so they are drawn as clusters: names that statements connect with each other more than with the rest. Open one, or find a name above.`,
+              : !store.clusters.total
+                ? `This memory is large and hangs together as one: its ${store.vertices.size} most connected names are drawn. Find any other above.`
+                : `This memory has more than ${summary.most_drawn.toLocaleString("en")} names, so they are drawn as clusters: names that statements connect with each other more than with the rest. Open one, or find a name above.`,
           ),
       ...(store.clusters === null ? [] : this.clusterList(store.clusters, store)),
       ...(summary.latest.length

@@ -73,12 +73,13 @@ class NameLinks:
             ended: also what held before.
         """
         begins, ends = self.begins, self.ends
+        counts = begins < ends
         if span is not None:
-            counts = (begins <= span[1]) & (ends > span[0])
+            counts &= (begins <= span[1]) & (ends > span[0])
         elif at is None:
-            counts = (begins < ends) & ((ends > self.now) | ended)
+            counts &= (ends > self.now) | ended
         else:
-            counts = (begins <= at) & ((ends > at) | ended)
+            counts &= (begins <= at) & ((ends > at) | ended)
         holds = np.zeros(int(self.held.max(initial=-1)) + 1, bool)
         holds[self.held[counts]] = True
         found: NDArray[np.bool_] = holds[self.statements]

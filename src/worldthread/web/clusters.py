@@ -24,7 +24,7 @@ _MOST_LINES: Final = 3  # of one cluster to others, the strongest, so that a pic
 _CAPTION: Final = 3  # names
 _BEST: Final = 12  # most connected names that are listed of a cluster
 _SEED: Final = 1
-# Fewer, larger clusters come first: at a resolution of 1, the 40 largest of 92,000 names hold 53 % of them, at 0.3 67 %.
+# Fewer, larger clusters come first: of 92,000 names the 40 largest hold 67 % at a resolution of 0.3, 53 % at 1.
 _COARSE: Final = 0.3
 _FINE: Final = 1.0
 
@@ -211,7 +211,9 @@ class NameClusters:
         return list(zip(moments.tolist(), *(count.tolist() for count in counts), strict=True))
 
 
-def _communities(first: NDArray[np.int64], second: NDArray[np.int64], number: int, resolution: float) -> NDArray[np.int64]:
+def _communities(
+    first: NDArray[np.int64], second: NDArray[np.int64], number: int, resolution: float
+) -> NDArray[np.int64]:
     """Return the community of each vertex of a graph, numbered from 0."""
     from graspologic_native import leiden_csr  # late: a small memory needs none
 
@@ -221,9 +223,8 @@ def _communities(first: NDArray[np.int64], second: NDArray[np.int64], number: in
         return np.arange(number, dtype=np.int64)
     pairs, weights = np.unique(pairs, return_counts=True)
     pointers = np.searchsorted(pairs, np.arange(number + 1, dtype=np.int64) * number).astype(np.int64)
-    _, found = leiden_csr(
-        pointers, (pairs % number).astype(np.int32), weights.astype(np.float64), number, resolution=resolution, seed=_SEED
-    )  # fmt: skip
+    others, weights = (pairs % number).astype(np.int32), weights.astype(np.float64)
+    _, found = leiden_csr(pointers, others, weights, number, resolution=resolution, seed=_SEED)
     labels = np.full(number, -1, np.int64)
     labels[np.fromiter(found.keys(), np.int64, len(found))] = np.fromiter(found.values(), np.int64, len(found))
     alone = np.flatnonzero(labels < 0)

@@ -177,6 +177,9 @@ def _cluster_picture(opened: OpenMemory, request: Request, patience: float | Non
             ``at``, or ``from`` and ``to``, and ``ended``.
         patience: how many seconds to wait until they are found; ``None`` as long as it takes.
 
+    Returns:
+        The drawing; see :meth:`~worldthread.web.cluster_drawing.ClusterPictures.picture`.
+
     Raises:
         TimeoutError: they are not found yet.
     """
