@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.graph.columns import StringList
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
 
@@ -31,7 +31,7 @@ class NameLinks:
         now: the world time of the latest episode.
     """
 
-    names: Sequence[str]
+    names: StringList
     statements: NDArray[np.int64]
     first: NDArray[np.int64]
     second: NDArray[np.int64]
