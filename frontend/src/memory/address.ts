@@ -25,6 +25,7 @@ export interface Address {
   kinds: EdgeKind[];
   ended: boolean;
   restated: boolean;
+  alone: boolean;
   hidden: string[];
 }
 
@@ -66,6 +67,7 @@ export function readAddress(hash: string): Address {
     kinds: kinds === undefined ? [...KINDS] : (["fact", "thesis", "episode"] as const).filter((k) => kinds.includes(k)),
     ended: told.has("ended"),
     restated: told.has("restated"),
+    alone: told.has("alone"),
     hidden: told.getAll("without"),
   };
 }
@@ -91,6 +93,7 @@ export function writeAddress(address: Address): string {
   if (address.kinds.join() !== KINDS.join()) told.set("show", address.kinds.join() || "none");
   if (address.ended) told.set("ended", "1");
   if (address.restated) told.set("restated", "1");
+  if (address.alone) told.set("alone", "1");
   for (const relation of address.hidden) told.append("without", relation);
   return told.size ? `#${told}` : "";
 }

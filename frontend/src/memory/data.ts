@@ -63,6 +63,8 @@ export interface Edge {
   episode: string | null;
   /** Whether it belongs to a sentence that says what a fact on the page says. */
   restates: boolean;
+  /** Whether it belongs to a sentence about one name, which connects it with nothing. */
+  alone?: boolean;
   /** Of a line between two clusters: how many statements it stands for. */
   count?: number;
 }
@@ -294,6 +296,7 @@ export class Filters {
   readonly kept = new Set<string>();
   showEnded = false;
   showRestated = false;
+  showAlone = false;
   moment: number | null = null;
   /** Only what held at some time in this range. */
   range: [number, number] | null = null;
@@ -303,6 +306,7 @@ export class Filters {
     if (edge.kind === "link") return (edge.count ?? 0) > 0;
     if (!this.kinds.has(edge.kind) || (edge.kind === "fact" && this.hidden.has(edge.relation))) return false;
     if (edge.kind === "thesis" && edge.restates && !this.showRestated && this.kinds.has("fact")) return false;
+    if (edge.alone && !this.showAlone) return false;
     if (this.range !== null) return heldWithin(edge.held, this.range);
     const status = statusAt(edge.held, this.moment);
     return status === "current" || (status === "ended" && this.showEnded);

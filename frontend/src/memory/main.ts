@@ -198,6 +198,7 @@ async function apply(): Promise<void> {
   for (const relation of address.hidden) filters.hidden.add(relation);
   filters.showEnded = address.ended;
   filters.showRestated = address.restated;
+  filters.showAlone = address.alone;
   filters.moment = address.at;
   filters.range = address.range;
   filters.kept.clear();
@@ -224,7 +225,7 @@ async function apply(): Promise<void> {
 }
 
 const filterState = (): string =>
-  JSON.stringify([[...filters.kinds], [...filters.hidden], filters.showEnded, filters.showRestated, filters.range]);
+  JSON.stringify([[...filters.kinds], [...filters.hidden], filters.showEnded, filters.showRestated, filters.showAlone, filters.range]);
 
 // -- what is on the page ------------------------------------------------------------------------------------------
 
@@ -543,6 +544,9 @@ at("show-ended", HTMLInputElement).addEventListener("change", (event) =>
 at("show-restated", HTMLInputElement).addEventListener("change", (event) =>
   go({ restated: (event.target as HTMLInputElement).checked }),
 );
+at("show-alone", HTMLInputElement).addEventListener("change", (event) =>
+  go({ alone: (event.target as HTMLInputElement).checked }),
+);
 at("recorded", HTMLSelectElement).addEventListener("change", (event) => {
   const { value } = event.target as HTMLSelectElement;
   go({ recorded: value === "" ? null : Number(value) });
@@ -567,6 +571,7 @@ function showFilters(): void {
   for (const kind of KINDS) at(`kind-${kind}`, HTMLInputElement).checked = address.kinds.includes(kind);
   at("show-ended", HTMLInputElement).checked = address.ended;
   at("show-restated", HTMLInputElement).checked = address.restated;
+  at("show-alone", HTMLInputElement).checked = address.alone;
   drawRelations();
 }
 
@@ -577,7 +582,7 @@ function showRecorded(): void {
   fill(
     at("recorded", HTMLSelectElement),
     h("option", { value: "", selected: chosen === null }, "by now"),
-    ...times.map((one) => h("option", { value: one, selected: one === chosen }, shownTime(one).replace("T", " "))),
+    ...times.map((one) => h("option", { value: one, selected: one === chosen }, shownTime(one))),
   );
   document.body.classList.toggle("past-record", chosen !== null);
 }

@@ -150,7 +150,7 @@ export class TimeAxis {
     }
     const number = Number(text);
     const isTurn = Number.isFinite(number) && !(this.hasDates && /^\d{4}$/.test(text));
-    const at = isTurn ? number : Date.parse(/\d{4}(-\d\d){0,2}$/.test(text) ? `${endOfPeriod(text)}Z` : text) / 1000;
+    const at = isTurn ? number : Date.parse(asUtc(text)) / 1000;
     if (Number.isFinite(at)) this.go(at);
     else this.label();
   }
@@ -286,6 +286,12 @@ export class TimeAxis {
       place.call(brush.move, [from ?? SIDE, Math.max(to ?? SIDE, (from ?? SIDE) + 1)]);
     }
   }
+}
+
+/** A date as it is typed, with the zone in which all times are shown unless it names another. */
+function asUtc(text: string): string {
+  if (/^\d{4}(-\d\d){0,2}$/.test(text)) return `${endOfPeriod(text)}Z`;
+  return /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text;
 }
 
 /** The last second of a year, a month or a day, without its time zone. */
