@@ -323,6 +323,11 @@ export class Drawing {
     this.sigma.scheduleRefresh();
   }
 
+  /** Whether the forces have come to their end. */
+  get isAtRest(): boolean {
+    return document.body.dataset["layout"] === "done";
+  }
+
   /** How much is to be seen. */
   shown(): { names: number; clusters: number; edges: number } {
     const of = (wanted: Kind): number =>

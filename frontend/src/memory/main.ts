@@ -408,15 +408,17 @@ async function showName(name: string, limit = STATEMENTS): Promise<void> {
   const mine = turn;
   const needed = !whole && !loaded.has(name);
   const isFar = !whole && (!store.vertices.has(`e:${name}`) || store.vertices.size > MOST_DRAWN);
-  const [about] = await Promise.all([
+  const [about, part] = await Promise.all([
     get<Entity>(path("/entity"), { name, limit, ...known() }),
-    needed ? load(name, isFar) : Promise.resolve(),
+    needed ? askPart(name, isFar) : null,
   ]);
   if (mine !== turn) return;
+  if (part !== null) takeIn(part, isFar); // together with the panel: a picture of its own would delay it
   entity = about;
   drawing?.choose({ kind: "vertex", id: `e:${about.name}` }, address.depth);
   showPanelAgain(true);
-  await drawing?.fit();
+  // a neighbourhood alone is in the picture as a whole, and is fitted once it lies still
+  if (part === null || !isFar || drawing?.isAtRest) await drawing?.fit();
 }
 
 /** Shows the name in the panel as it stands at the moment, or asks the question again as of it. */
@@ -500,14 +502,19 @@ function light(statements: readonly { number: number | null }[]): void {
 
 /** Loads a part of the neighbourhood of a name: what follows on what was loaded before, or it alone. */
 async function load(name: string, alone = false): Promise<void> {
-  const before = alone ? 0 : (loaded.get(name)?.shown ?? 0);
-  const found = await get<Neighbourhood>(path("/neighbours"), {
+  takeIn(await askPart(name, alone), alone);
+}
+
+const askPart = (name: string, alone: boolean): Promise<Neighbourhood> =>
+  get<Neighbourhood>(path("/neighbours"), {
     name,
-    offset: before,
+    offset: alone ? 0 : (loaded.get(name)?.shown ?? 0),
     limit: NEIGHBOURS,
     episodes: address.kinds.includes("episode"),
     ...known(),
   });
+
+function takeIn(found: Neighbourhood, alone: boolean): void {
   if (alone) {
     drawing?.clear();
     store.clear();
@@ -515,7 +522,7 @@ async function load(name: string, alone = false): Promise<void> {
     isReplaced = true;
     at("all", HTMLElement).hidden = false;
   }
-  loaded.set(found.centre, { shown: Math.min(before + NEIGHBOURS, found.total), total: found.total });
+  loaded.set(found.centre, { shown: Math.min(found.offset + NEIGHBOURS, found.total), total: found.total });
   const fresh = store.add(found);
   drawing?.grow(fresh, `e:${found.centre}`);
   changed();
