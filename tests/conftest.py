@@ -31,7 +31,7 @@ EXTRAS = {
     "model": ("openai",),
     "mcp": ("mcp",),
     "serve": ("fastapi", "prometheus_client", "uvicorn"),
-    "web": ("starlette", "uvicorn"),
+    "web": ("graspologic_native", "starlette", "uvicorn"),
     "postgres": ("psycopg",),
 }
 """Modules that each extra brings. A test that needs one bears the extra's name as marker."""

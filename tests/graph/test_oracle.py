@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -222,6 +223,37 @@ def compare(graph: TemporalGraph, episodes: list[Episode]) -> None:
     for episode in episodes:
         enders = [(shown, one.reason) for shown, ones in stated.values() for one in ones if one.ender == episode.id]
         assert sorted((words_of(s), reason) for s, reason in graph.ended_by(episode.id)) == sorted(enders)
+    compare_links(graph, {key: intervals for key, (_, intervals) in stated.items()}, latest)
+
+
+def compare_links(graph: TemporalGraph, stated: dict[Key, list[Held]], latest: float) -> None:
+    """Require that the links between names are those of the statements, and hold when these do."""
+    links = graph.name_links()
+    keys = {number: key_of(graph.numbered_statement(number)) for number in set(links.statements.tolist())}
+
+    def told(chosen: list[bool]) -> list[tuple[Key, str, str]]:
+        rows = zip(links.statements.tolist(), links.first.tolist(), links.second.tolist(), chosen, strict=True)
+        return sorted(
+            (keys[number], *sorted((links.names[a], links.names[b]))) for number, a, b, is_in in rows if is_in
+        )
+
+    def expected(holds: Callable[[Held], bool]) -> list[tuple[Key, str, str]]:
+        found = []
+        for number, key in keys.items():
+            if any(map(holds, stated[key])):
+                first, *others = graph.names_of(number)
+                found += [(key, *sorted((first, other))) for other in others or [first]]
+        return sorted(found)
+
+    assert {key for key in stated if key[0] == "fact" or key[2]} == set(keys.values())
+    assert told(links.holding().tolist()) == expected(lambda one: one.start < one.end > latest)
+    assert told(links.holding(ended=True).tolist()) == expected(lambda one: one.start < one.end)
+    for at in (-1.0, 0.0, 1.0, 2.5, 9.0):
+        assert told(links.holding(at).tolist()) == expected(lambda one, at=at: one.start <= at < one.end)
+        ever = expected(lambda one, at=at: one.start <= at and one.start < one.end)
+        assert told(links.holding(at, ended=True).tolist()) == ever
+    within = expected(lambda one: one.start <= 2.0 and one.end > 1.0 and one.start < one.end)
+    assert told(links.holding(span=(1.0, 2.0)).tolist()) == within
 
 
 def random_statement(chance: random.Random) -> Statement:

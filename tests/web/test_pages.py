@@ -518,7 +518,17 @@ def test_enter_opens_the_only_name_and_never_the_list_again(open_page: Any, fami
     assert page.locator("#found").is_hidden()
 
 
-# not in Firefox: over WebDriver BiDi, going back within a page never returns
+def go_back(page: Any) -> None:
+    """Goes back within a page. Playwright waits in vain in Firefox, which reports no step to an address without `#`."""
+    page.evaluate("() => history.back()")
+
+
+def address_of(page: Any) -> str:
+    """The address as the page itself knows it: what is not reported does not reach `page.url` either."""
+    return page.evaluate("() => location.href")
+
+
+@pytest.mark.firefox
 def test_everything_has_an_address_and_back_leads_there(open_page: Any, homes_dated: str) -> None:
     page = open_page(homes_dated)
     page.goto(f"{homes_dated}#name=anna")  # pasted into the open tab
@@ -526,28 +536,29 @@ def test_everything_has_an_address_and_back_leads_there(open_page: Any, homes_da
     page.locator(".statements summary").first.click()
     page.click("a:has-text('Open on its own')")
     page.wait_for_selector("#panel h2:has-text('Anna lives in Lyon')")
-    statement = page.url
+    statement = address_of(page)
     page.fill("#search", ASKED)
     page.keyboard.press("Enter")
     page.wait_for_selector("#answer")
-    question = page.url
+    question = address_of(page)
     page.click(".filters summary")
     page.uncheck("#relations li:has-text('likes') input")
-    page.wait_for_url(re.compile("without=likes"))
-    fewer = shown_edges(page)
-    filtered = page.url
-    page.go_back()
-    until(lambda: page.url == question)
+    until(lambda: "without=likes" in address_of(page))
+    until(lambda: shown_edges(page) == 2)  # where Anna lives, and the evidence, which has ended
+    filtered = address_of(page)
+    go_back(page)
+    until(lambda: address_of(page) == question)
     assert page.is_checked("#relations li:has-text('likes') input")
-    page.go_back()
+    go_back(page)
     page.wait_for_selector("#panel h2:has-text('Anna lives in Lyon')")
-    assert page.url == statement
-    page.go_back()
-    page.go_back()
+    assert address_of(page) == statement
+    go_back(page)
+    page.wait_for_selector("#panel h2:text-is('Anna')")
+    go_back(page)
     page.wait_for_selector("#panel h2:has-text('This memory')")
     other = open_page(filtered)
     other.wait_for_selector("#answer")
-    assert shown_edges(other) == fewer
+    until(lambda: shown_edges(other) == 2)
     moment = open_page(f"{homes_dated}#name=anna&at=1483228800")
     moment.wait_for_selector("h3:has-text('Held at 2017-01-01')")
     assert "Rome" in moment.text_content(".statements")
@@ -814,9 +825,14 @@ def test_the_keyboard_alone_asks_opens_and_closes(open_page: Any, family: str) -
 
 
 def tab_to(page: Any, selector: str, key: str = "Tab") -> None:
-    """Presses a key until the element has the focus."""
+    """Presses a key until the element has the focus.
+
+    After the last element of a page, Tab leads a person through the toolbar of the browser. WebDriver goes on to send keys
+    to the page of Firefox then, which is without the focus: its elements follow Tab and Enter, and no space bar clicks.
+    """
     for _ in range(80):
         page.keyboard.press(key)
+        assert page.evaluate("() => document.hasFocus()"), f"{key} left the page: take the other way to {selector}"
         if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
             return
     raise AssertionError(f"no {key} leads to {selector}")
@@ -841,15 +857,10 @@ def test_the_keyboard_alone_watches_a_play_and_steps_through_its_run(open_page: 
     tab_to(page, ".held summary")
     page.keyboard.press("Enter")
     page.wait_for_selector(".held li")
-    tab_to(page, "nav a[href='/runs']")
+    page.keyboard.press(" ")
+    until(lambda: page.locator(".held li").first.is_hidden())
+    tab_to(page, "nav a[href='/runs']", "Shift+Tab")
     page.keyboard.press("Enter")
-    page.wait_for_selector(".list a")
-
-
-# on its own page: in Firefox over WebDriver BiDi, a space bar pressed after the steps above ticks no box
-@pytest.mark.firefox
-def test_the_keyboard_alone_sorts_and_compares_runs(open_page: Any, homes: tuple[str, Path]) -> None:
-    page = open_page(f"{homes[0]}runs")
     page.wait_for_selector(".list a")
     tab_to(page, "th button.sort")
     page.keyboard.press("Enter")

@@ -4,6 +4,7 @@ export interface Theme {
   ink: string;
   muted: string;
   faint: string;
+  tie: string;
   surface: string;
   accent: string;
   entity: string;
@@ -37,6 +38,7 @@ export function theme(): Theme {
     ink: colour("ink"),
     muted: colour("muted"),
     faint: colour("faint"),
+    tie: colour("tie"),
     surface: colour("surface"),
     accent: colour("accent"),
     entity: colour("entity"),

@@ -5,12 +5,12 @@ const TURNS = 1e8; // numbers nearer to zero are turns, not seconds since 1970
 /** Whether a world time is a date, not a turn. */
 export const isDate = (at: number): boolean => Math.abs(at) >= TURNS;
 
-/** A turn as a number, a time as ISO 8601 in UTC. */
+/** A turn as a number, a time as a date and the time of day in UTC, as far as it has one. */
 export function shownTime(at: number): string {
   if (Math.abs(at) >= TURNS) {
     const moment = new Date(Math.round(at) * 1000);
     if (!Number.isNaN(moment.getTime()) && moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999) {
-      return moment.toISOString().replace(".000Z", "Z").replace("T00:00:00Z", "").replace(/:00Z$/, "Z").replace("T23:59:59Z", "");
+      return moment.toISOString().replace(".000Z", "").replace("T00:00:00", "").replace("T23:59:59", "").replace("T", " ").replace(/( \d\d:\d\d):00$/, "$1");
     }
   }
   return String(Math.round(at * 1000) / 1000);

@@ -1,5 +1,5 @@
 // What is shown, as the address of the page says it: links, Back and pasted addresses all lead through here.
-import type { EdgeKind } from "./data";
+import type { ClusterPlace, EdgeKind } from "./data";
 
 export type Choice =
   | { kind: "name"; id: string }
@@ -17,16 +17,22 @@ export interface Address {
   recorded: number | null;
   depth: number;
   only: boolean;
+  /** The cluster of a large memory that was opened; `null` for all of them. */
+  cluster: ClusterPlace | null;
+  /** How many larger clusters are left out. */
+  skip: number;
   view: "graph" | "map" | null;
   kinds: EdgeKind[];
   ended: boolean;
   restated: boolean;
+  alone: boolean;
   hidden: string[];
 }
 
 export const OWN = "file"; // the memory that the server was started for
 export const OF_RUNS = "run-"; // how the keys of the memories of runs begin; these are never changed
 export const MOST_DEPTH = 3;
+const MOST_LEVEL = 30; // as the server has it
 const KINDS: EdgeKind[] = ["fact", "thesis"];
 const CHOICES = ["name", "statement", "source"] as const;
 
@@ -40,6 +46,8 @@ export function readAddress(hash: string): Address {
   const kind = CHOICES.find((one) => told.has(one));
   const question = told.get("q");
   const view = told.get("view");
+  const cluster = told.get("cluster");
+  const whole = (name: string): number => Math.max(Math.round(number(name) ?? 0), 0);
   const kinds = told.get("show")?.split(",");
   return {
     memory: told.get("memory") ?? OWN,
@@ -53,10 +61,13 @@ export function readAddress(hash: string): Address {
     recorded: number("recorded"),
     depth: Math.min(Math.max(Math.round(number("depth") ?? 1), 1), MOST_DEPTH),
     only: told.has("only"),
+    cluster: cluster ? { name: cluster, level: Math.min(Math.max(whole("level"), 1), MOST_LEVEL) } : null,
+    skip: Math.min(whole("skip"), 1e9),
     view: view === "graph" || view === "map" ? view : null,
     kinds: kinds === undefined ? [...KINDS] : (["fact", "thesis", "episode"] as const).filter((k) => kinds.includes(k)),
     ended: told.has("ended"),
     restated: told.has("restated"),
+    alone: told.has("alone"),
     hidden: told.getAll("without"),
   };
 }
@@ -73,10 +84,16 @@ export function writeAddress(address: Address): string {
   if (address.recorded !== null) told.set("recorded", String(address.recorded));
   if (address.depth > 1) told.set("depth", String(address.depth));
   if (address.only) told.set("only", "1");
+  if (address.cluster !== null) {
+    told.set("cluster", address.cluster.name);
+    if (address.cluster.level > 1) told.set("level", String(address.cluster.level));
+  }
+  if (address.skip) told.set("skip", String(address.skip));
   if (address.view !== null) told.set("view", address.view);
   if (address.kinds.join() !== KINDS.join()) told.set("show", address.kinds.join() || "none");
   if (address.ended) told.set("ended", "1");
   if (address.restated) told.set("restated", "1");
+  if (address.alone) told.set("alone", "1");
   for (const relation of address.hidden) told.append("without", relation);
   return told.size ? `#${told}` : "";
 }

@@ -1,6 +1,7 @@
 // What the server tells of a memory, and what of it is on the page.
 
-export type Kind = "entity" | "thesis" | "episode";
+export type Kind = "entity" | "thesis" | "episode" | "cluster";
+/** What a person can choose to see. */
 export type EdgeKind = "fact" | "thesis" | "episode";
 export type Interval = [number, number | null];
 
@@ -17,19 +18,55 @@ export interface Vertex {
   number?: number;
   episode?: string;
   at?: number;
+  /** Of a cluster: how to ask for it, all its names, and the statements about these alone; its weight is how many names count. */
+  cluster?: NamedCluster;
+  size?: number;
+  statements?: number;
 }
+
+/** A cluster as its address says it: a name in it, and how many clusters it lies in, counted with itself. */
+export interface ClusterPlace {
+  name: string;
+  level: number;
+}
+
+export interface NamedCluster extends ClusterPlace {
+  label: string;
+}
+
+/** What a picture of clusters is of. */
+export interface ClusterPicture {
+  /** The clusters that lead to the one that was opened, and itself; none for the whole memory. */
+  path: NamedCluster[];
+  /** How many larger clusters are left out, how many clusters there are, and how many smaller ones are left. */
+  skip: number;
+  total: number;
+  left: number;
+  left_names: number;
+  names: number;
+  best: { name: string; weight: number }[];
+  /** When how much began and ended; none for a picture of names. */
+  changes: Change[];
+}
+
+/** A time, how much began and how much ended. */
+export type Change = [number, number, number];
 
 export interface Edge {
   id: string;
   from: string;
   to: string;
-  kind: EdgeKind;
+  kind: EdgeKind | "link";
   relation: string;
   held: Interval[];
   number: number | null;
   episode: string | null;
   /** Whether it belongs to a sentence that says what a fact on the page says. */
   restates: boolean;
+  /** Whether it belongs to a sentence about one name, which connects it with nothing. */
+  alone?: boolean;
+  /** Of a line between two clusters: how many statements it stands for. */
+  count?: number;
 }
 
 export interface Picture {
@@ -42,6 +79,9 @@ export interface FirstPicture extends Picture {
   episodes: boolean;
   centre: string | null;
   total: number | null;
+  /** Clusters are being looked for. */
+  grouping?: boolean;
+  clusters?: ClusterPicture;
 }
 
 export interface Neighbourhood extends Picture {
@@ -173,6 +213,8 @@ export function statusAt(held: Interval[], moment: number | null): Status {
 export class Store {
   readonly vertices = new Map<string, Vertex>();
   readonly edges = new Map<string, Edge>();
+  /** What of a large memory is on the page; `null` for names and statements themselves. */
+  clusters: ClusterPicture | null = null;
 
   /** Takes in a picture: the vertices that are new. */
   add(picture: Picture): Vertex[] {
@@ -185,10 +227,12 @@ export class Store {
   clear(): void {
     this.vertices.clear();
     this.edges.clear();
+    this.clusters = null;
   }
 
   /** Every moment at which something began or ended, in order. */
   moments(): number[] {
+    if (this.clusters?.changes.length) return this.clusters.changes.map(([time]) => time);
     const found = new Set<number>();
     for (const edge of this.edges.values()) {
       for (const [from, to] of edge.held) {
@@ -199,13 +243,38 @@ export class Store {
     return [...found].sort((a, b) => a - b);
   }
 
-  /** When each statement held, once for each, without sentences that restate a fact. */
-  *statements(): Generator<Interval[]> {
+  /** When statements began and ended, each once, without sentences that restate a fact. */
+  *changes(): Generator<Change> {
+    if (this.clusters?.changes.length) {
+      yield* this.clusters.changes;
+      return;
+    }
     const seen = new Set<number>();
     for (const { number, held, restates } of this.edges.values()) {
       if (number === null || restates || seen.has(number)) continue;
       seen.add(number);
-      yield held;
+      for (const [from, to] of held) {
+        yield [from, 1, 0];
+        if (to !== null) yield [to, 0, 1];
+      }
+    }
+  }
+
+  /** The clusters on the page, the largest first. */
+  listedClusters(): Vertex[] {
+    const found = [...this.vertices.values()].filter(({ kind, weight }) => kind === "cluster" && weight > 0);
+    return found.sort((a, b) => b.weight - a.weight);
+  }
+
+  /** Takes over what counts in each cluster at another moment. */
+  count(picture: Picture): void {
+    for (const { id, weight, statements } of picture.vertices) {
+      const vertex = this.vertices.get(id);
+      if (vertex !== undefined) Object.assign(vertex, { weight, statements });
+    }
+    for (const { id, count } of picture.edges) {
+      const edge = this.edges.get(id);
+      if (edge !== undefined) edge.count = count ?? 0;
     }
   }
 
@@ -227,14 +296,17 @@ export class Filters {
   readonly kept = new Set<string>();
   showEnded = false;
   showRestated = false;
+  showAlone = false;
   moment: number | null = null;
   /** Only what held at some time in this range. */
   range: [number, number] | null = null;
 
   shows(edge: Edge): boolean {
     if (this.kept.has(edge.id)) return true;
+    if (edge.kind === "link") return (edge.count ?? 0) > 0;
     if (!this.kinds.has(edge.kind) || (edge.kind === "fact" && this.hidden.has(edge.relation))) return false;
     if (edge.kind === "thesis" && edge.restates && !this.showRestated && this.kinds.has("fact")) return false;
+    if (edge.alone && !this.showAlone) return false;
     if (this.range !== null) return heldWithin(edge.held, this.range);
     const status = statusAt(edge.held, this.moment);
     return status === "current" || (status === "ended" && this.showEnded);

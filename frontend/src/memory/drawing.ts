@@ -6,9 +6,11 @@ import { EdgeArrowProgram } from "sigma/rendering";
 import type { Settings } from "sigma/settings";
 import type { EdgeDisplayData, NodeDisplayData } from "sigma/types";
 
+import { count } from "../common/dom";
 import { isCalm, onTheme, relationNumber, type Theme, theme } from "../common/theme";
+import { clusterPlaces } from "./cluster-layout";
 import { DashedEdgeProgram } from "./dashes";
-import { type Edge, type Filters, statusAt, type Store, type Vertex } from "./data";
+import { type Edge, type Filters, type Kind, statusAt, type Store, type Vertex } from "./data";
 import { Forces, type Task } from "./forces";
 import { LabelPainter } from "./labels";
 import type { Progress } from "./layout-worker";
@@ -57,6 +59,14 @@ const ROUND = 10; // iterations between two looks at the clock
 const CALM = 60; // vertices which lie nearly right from the first picture on: the next one is the last
 const LATER = 300; // milliseconds until the forces go on
 const RING = 4; // pixels around what is chosen or pointed at
+const PADDING = 56; // pixels around the picture
+const LARGEST = 36; // pixels of the radius of the largest cluster,
+const SMALLEST = 4; // and of the smallest
+const DISCS = 0.06; // of the window that they cover at most
+const CAPTION = 22; // characters in a line of the caption of a cluster,
+const CAPTION_LINES = 2;
+const NARROW = 600; // pixels of a window
+const OVERLAYS = [".filters > summary", "#legend", ".corner", "#views"]; // they lie over the picture: no label goes there
 const PARALLEL = 0.3; // how much the edges between two vertices bend apart
 
 // scripts may only be loaded through a policy; this one knows a single script
@@ -76,6 +86,8 @@ export class Drawing {
   private colours: Theme = theme();
   private shownEdges = new Set<string>();
   private shownVertices = new Set<string>();
+  private heaviest = 1; // names of the largest cluster,
+  private allNames = 1; // and of all that are drawn
   private lit: Set<string> | null = null;
   private hovered: string | null = null;
   private chosen: Light | null = null;
@@ -101,7 +113,7 @@ export class Drawing {
       renderEdgeLabels: false,
       hideEdgesOnMove: false,
       minEdgeThickness: 0.7,
-      stagePadding: 56,
+      stagePadding: PADDING,
       zIndex: true,
       minCameraRatio: 0.01,
       maxCameraRatio: 4,
@@ -195,6 +207,10 @@ export class Drawing {
   /** Lets forces move the vertices for a while. */
   arrange(): void {
     this.sigma.setCustomBBox(null);
+    if (this.store.clusters?.changes.length) {
+      this.arrangeClusters();
+      return;
+    }
     const ids = this.graph.filterNodes((id) => this.shownVertices.has(id));
     this.arranged = ids;
     const numbers = new Map(ids.map((id, number) => [id, number]));
@@ -233,6 +249,26 @@ export class Drawing {
     setTimeout(() => {
       if (task.run === this.run) this.worker.postMessage(task);
     }, LATER);
+  }
+
+  /** Puts all clusters into place at once, also those that are empty at the moment: they stay where they are. */
+  private arrangeClusters(): void {
+    this.run += 1;
+    const { width, height } = this.sigma.getDimensions();
+    const discs = [...this.store.vertices.values()].map(({ id, size }) => ({ id, radius: this.radius(size ?? 1) }));
+    const room = { width: Math.max(width - 2 * PADDING, 100), height: Math.max(height - 2 * PADDING, 100) };
+    const places = clusterPlaces(discs, [...this.store.edges.values()], room.width, room.height);
+    this.graph.updateEachNodeAttributes((id, attributes) => ({ ...attributes, ...places.get(id) }), { attributes: ["x", "y"] });
+    document.body.dataset["layout"] = "done";
+    this.isFresh = false;
+  }
+
+  /** The radius of a cluster: a disc with an area for its names, in a small window a smaller one. */
+  private radius(names: number): number {
+    const { width, height } = this.sigma.getDimensions();
+    const share = this.allNames / this.heaviest; // of all discs, in discs as large as the largest
+    const most = Math.min(LARGEST, Math.sqrt((DISCS * width * height) / (Math.PI * Math.max(share, 1))));
+    return SMALLEST + (most - SMALLEST) * Math.sqrt(names / this.heaviest);
   }
 
   /** Moves what was arranged; what is hidden lies in the middle, so that the picture is as large as what is shown. */
@@ -274,17 +310,29 @@ export class Drawing {
       this.shownEdges.add(edge.id);
       this.shownVertices.add(edge.from).add(edge.to);
     }
+    this.heaviest = 1;
+    this.allNames = 0;
     for (const vertex of this.store.vertices.values()) {
-      if (!tied.has(vertex.id) && vertex.kind === "entity") this.shownVertices.add(vertex.id);
+      if (vertex.kind === "cluster") {
+        if (vertex.weight > 0) this.shownVertices.add(vertex.id);
+        this.heaviest = Math.max(this.heaviest, vertex.size ?? 1);
+        this.allNames += vertex.size ?? 1;
+      } else if (!tied.has(vertex.id) && vertex.kind === "entity") this.shownVertices.add(vertex.id);
     }
     this.light();
     this.sigma.scheduleRefresh();
   }
 
+  /** Whether the forces have come to their end. */
+  get isAtRest(): boolean {
+    return document.body.dataset["layout"] === "done";
+  }
+
   /** How much is to be seen. */
-  shown(): { names: number; edges: number } {
-    const names = [...this.shownVertices].filter((id) => this.store.vertices.get(id)?.kind === "entity");
-    return { names: names.length, edges: this.shownEdges.size };
+  shown(): { names: number; clusters: number; edges: number } {
+    const of = (wanted: Kind): number =>
+      [...this.shownVertices].filter((id) => this.store.vertices.get(id)?.kind === wanted).length;
+    return { names: of("entity"), clusters: of("cluster"), edges: this.shownEdges.size };
   }
 
   /** Puts a vertex or an edge, with its neighbours at most so many steps away, in the light. */
@@ -378,6 +426,7 @@ export class Drawing {
   }
 
   private shownVertex(id: string, { vertex, x, y }: NodeAttributes): Partial<NodeDisplayData> {
+    if (vertex.kind === "cluster") return this.shownCluster(id, { vertex, x, y });
     const isLit = this.lit === null || this.lit.has(id);
     const isChosen = this.isChosen(id);
     const base = vertex.kind === "entity" ? 3 + 1.5 * Math.sqrt(vertex.weight) : 3.5;
@@ -394,15 +443,32 @@ export class Drawing {
     };
   }
 
+  private shownCluster(id: string, { vertex, x, y }: NodeAttributes): Partial<NodeDisplayData> {
+    return {
+      x,
+      y,
+      hidden: !this.shownVertices.has(id),
+      label: null,
+      color: this.colours[vertex.type ?? "thing"],
+      size: this.radius(vertex.weight),
+      zIndex: 1,
+    };
+  }
+
   private isChosen(id: string): boolean {
     return this.chosen !== null && this.chosen.kind !== "evidence" && this.chosen.id === id;
   }
 
   private vertexColour(vertex: Vertex): string {
-    return this.colours[vertex.kind === "entity" ? (vertex.type ?? "thing") : vertex.kind];
+    const { kind } = vertex;
+    return this.colours[kind === "thesis" || kind === "episode" ? kind : (vertex.type ?? "thing")];
   }
 
   private shownEdge(id: string, { edge, curvature }: EdgeAttributes): Partial<EdgeDisplayData> & { curvature: number } {
+    if (edge.kind === "link") {
+      const size = 0.8 + Math.log10(1 + (edge.count ?? 0));
+      return { hidden: !this.shownEdges.has(id), type: "line", curvature, color: this.colours.tie, size, zIndex: 0 };
+    }
     const isLit = this.lit === null || this.lit.has(id);
     const hasEnded = statusAt(edge.held, this.filters.moment) === "ended";
     const { colours } = this;
@@ -429,8 +495,10 @@ export class Drawing {
     if (!canvas || !context) return;
     const { width, height } = this.sigma.getDimensions();
     const painter = new LabelPainter(context, width, height);
+    for (const box of this.overlays()) painter.keepFree(box);
     const seen: { id: string; vertex: Vertex; rank: number; x: number; y: number; size: number }[] = [];
     const isClear = this.shownVertices.size < FEW;
+    const isNarrow = width < NARROW; // there captions may cover smaller discs
     for (const id of this.shownVertices) {
       const data = this.sigma.getNodeDisplayData(id);
       const vertex = this.store.vertices.get(id);
@@ -438,7 +506,8 @@ export class Drawing {
       const { x, y } = this.sigma.framedGraphToViewport(data);
       if (x < 0 || y < 0 || x > width || y > height) continue;
       const size = this.sigma.scaleSize(data.size);
-      if (isClear && vertex.kind === "entity") painter.block(x, y, size * 0.7);
+      const isDisc = vertex.kind === "entity" || (vertex.kind === "cluster" && !isNarrow);
+      if (isClear && isDisc) painter.block(x, y, size * 0.7);
       const isLit = this.lit?.has(id) ?? false;
       if (this.lit !== null && !isLit && id !== this.hovered) continue;
       const rank =
@@ -452,18 +521,34 @@ export class Drawing {
     const { colours } = this;
     for (const { id, vertex, x, y, size } of seen.slice(0, MOST_LABELS)) {
       const isAsked = id === this.hovered || this.isChosen(id);
+      if (vertex.kind === "cluster") {
+        if (isNarrow) painter.block(x, y, size * 0.7);
+        const lines = captionLines(vertex.label, id === this.hovered ? Infinity : isNarrow ? 1 : CAPTION_LINES);
+        const label = { lines, under: count(vertex.weight, "name"), x, y, size, forced: id === this.hovered };
+        painter.paint({ ...label, faded: false, font: NAME_FONT }, colours.ink, colours.surface);
+        continue;
+      }
       const isText = vertex.kind !== "entity";
       // of many, a sentence says itself when one points at it
       if (isText && !isAsked && !isClear && this.lit === null) continue;
       const text = isAsked ? vertex.label : shortened(vertex.label, LABEL);
       const free = isAsked ? size + RING : size;
-      const label = { text, x, y, size: free, forced: isAsked, faded: isText, font: NAME_FONT };
+      const label = { lines: [text], x, y, size: free, forced: isAsked, faded: isText, font: NAME_FONT };
       painter.paint(label, colours.ink, colours.surface);
     }
     if (this.lit !== null && this.lit.size < 120) this.paintRelations(painter);
     for (const one of seen) if (one.id === this.hovered || this.isChosen(one.id)) this.ring(context, one);
     document.body.dataset["labels"] = String(painter.painted);
     document.body.dataset["overprinted"] = String(painter.overprinted);
+  }
+
+  /** Where parts of the page lie over the picture. */
+  private overlays(): DOMRect[] {
+    const { left, top } = this.sigma.getContainer().getBoundingClientRect();
+    return OVERLAYS.flatMap((selector) => {
+      const box = document.querySelector(selector)?.getBoundingClientRect();
+      return box === undefined || !box.width ? [] : [new DOMRect(box.x - left, box.y - top, box.width, box.height)];
+    });
   }
 
   /** Paints the relations of what is lit on their lines. */
@@ -479,7 +564,7 @@ export class Drawing {
       const y = (from.y + to.y) / 2 - (to.x - from.x) * bend;
       const hasEnded = statusAt(edge.held, this.filters.moment) === "ended";
       const text = shortened(edge.relation, LABEL) + (hasEnded ? " (ended)" : "");
-      const label = { text, x, y, size: 0, forced: false, faded: hasEnded, font: RELATION_FONT };
+      const label = { lines: [text], x, y, size: 0, forced: false, faded: hasEnded, font: RELATION_FONT };
       painter.paint(label, this.colours.muted, this.colours.surface);
     }
   }
@@ -491,6 +576,17 @@ export class Drawing {
     context.strokeStyle = this.colours.accent;
     context.stroke();
   }
+}
+
+/** The caption of a cluster in lines, cut where there are more. */
+function captionLines(caption: string, most: number): string[] {
+  const lines: string[] = [];
+  for (const name of caption.split(", ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && `${last}, ${name}`.length <= CAPTION) lines[lines.length - 1] = `${last}, ${name}`;
+    else lines.push(most === Infinity ? name : shortened(name, CAPTION));
+  }
+  return lines.slice(0, most);
 }
 
 function shortened(label: string, most: number): string {

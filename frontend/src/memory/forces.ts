@@ -21,6 +21,7 @@ interface Part {
 }
 
 const MANY = 600; // vertices
+const HUB = 20; // lines of one vertex
 const APART = 1.4; // between parts, in lengths of a line
 
 export class Forces {
@@ -36,9 +37,14 @@ export class Forces {
       .map((members) => partOf(members, task))
       .sort((a, b) => b.members.length - a.members.length || (a.members[0] ?? 0) - (b.members[0] ?? 0));
     const known = new Map(this.parts.flatMap((part) => part.members.map((member) => [member, part.graph])));
+    const degrees = new Uint32Array(this.number);
+    for (const end of task.edges) degrees[end] = (degrees[end] ?? 0) + 1;
     for (let place = 0; place < task.edges.length; place += 2) {
       const [from, to] = [task.edges[place] ?? 0, task.edges[place + 1] ?? 0];
-      if (from !== to) known.get(from)?.mergeEdge(from, to);
+      if (from === to) continue;
+      // a line pulls the less the more lines its first end has: from a hub, a name with one line would drift far away
+      const isHub = (degrees[from] ?? 0) > HUB && (degrees[from] ?? 0) > (degrees[to] ?? 0);
+      known.get(from)?.mergeEdge(isHub ? to : from, isHub ? from : to);
     }
   }
 

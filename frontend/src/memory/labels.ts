@@ -1,7 +1,9 @@
 // The labels of the graph, painted so that none lies over another: what matters more comes first.
 
 export interface Label {
-  text: string;
+  lines: string[];
+  /** A last line, which matters less; with it, the label is centred. */
+  under?: string;
   x: number;
   y: number;
   /** The radius of what it belongs to; 0 for a line. */
@@ -41,12 +43,20 @@ export class LabelPainter {
     this.take({ left: x - size, right: x + size, top: y - size, bottom: y + size });
   }
 
+  /** Keeps a box free of labels. */
+  keepFree(box: Box): void {
+    this.take(box);
+  }
+
   paint(label: Label, ink: string, halo: string): void {
     const { context } = this;
     context.font = label.font;
-    const width = context.measureText(label.text).width;
-    const place = this.places(label, width).find((box) => this.isInside(box) && !this.isTaken(box));
-    const box = place ?? (label.forced ? this.places(label, width)[0] : undefined);
+    const lines = label.under === undefined ? label.lines : [...label.lines, label.under];
+    const widths = lines.map((line) => context.measureText(line).width);
+    const width = Math.max(...widths);
+    const places = this.places(label, width, lines.length * HEIGHT);
+    const place = places.find((box) => this.isInside(box) && !this.isTaken(box));
+    const box = place ?? (label.forced ? places[0] : undefined);
     if (box === undefined) return;
     this.take(box);
     this.painted += 1;
@@ -55,23 +65,24 @@ export class LabelPainter {
     context.lineWidth = 3;
     context.lineJoin = "round";
     context.strokeStyle = halo;
-    context.strokeText(label.text, box.left, box.bottom - 3);
     context.fillStyle = ink;
-    context.fillText(label.text, box.left, box.bottom - 3);
+    lines.forEach((line, number) => {
+      if (number >= label.lines.length) context.globalAlpha = 0.8;
+      const left = box.left + (label.under === undefined ? 0 : (width - (widths[number] ?? 0)) / 2);
+      context.strokeText(line, left, box.top + (number + 1) * HEIGHT - 3);
+      context.fillText(line, left, box.top + (number + 1) * HEIGHT - 3);
+    });
     context.globalAlpha = 1;
   }
 
   /** Where a label may lie: right of its place, left, below, above; for a line, on it. */
-  private places({ x, y, size }: Label, width: number): Box[] {
-    const box = (left: number, top: number): Box => ({ left, top, right: left + width, bottom: top + HEIGHT });
+  private places({ x, y, size, under }: Label, width: number, height: number): Box[] {
+    const box = (left: number, top: number): Box => ({ left, top, right: left + width, bottom: top + height });
     if (size === 0) return [box(x - width / 2, y - HEIGHT / 2), box(x - width / 2, y - HEIGHT * 1.6)];
     const aside = size + 4;
-    return [
-      box(x + aside, y - HEIGHT / 2),
-      box(x - aside - width, y - HEIGHT / 2),
-      box(x - width / 2, y + size + 2),
-      box(x - width / 2, y - size - HEIGHT - 2),
-    ];
+    const beside = [box(x + aside, y - height / 2), box(x - aside - width, y - height / 2)];
+    const below = [box(x - width / 2, y + size + 2), box(x - width / 2, y - size - height - 2)];
+    return under === undefined ? [...beside, ...below] : [...below, ...beside];
   }
 
   private isInside({ left, top, right, bottom }: Box): boolean {

@@ -40,17 +40,32 @@ const filters = new Filters();
 const loaded = new Map<string, { shown: number; total: number }>();
 let address: Address = readAddress(location.hash);
 let summary: Summary | null = null;
+let summaryFor = ""; // the memory that it is of, and as recorded by when
 let entity: Entity | null = null;
 let whole = true;
 let drawnFor = ""; // the part of the address that decides what is loaded
+let isReplaced = false; // a neighbourhood is drawn in the place of the clusters
+let countedFor = ""; // the time for which the clusters are counted
 let turn = 0;
 
 const path = (tail = ""): string => `/api/memories/${encodeURIComponent(address.memory)}${tail}`;
 const known = (): { recorded: number | null } => ({ recorded: address.recorded });
-const loadedFor = ({ memory, recorded, kinds, only, chosen }: Address): string =>
-  JSON.stringify([memory, recorded, kinds.includes("episode"), only ? chosen : null]);
-const askPicture = (): Promise<FirstPicture> =>
-  get<FirstPicture>(path("/graph"), { episodes: address.kinds.includes("episode"), ...known() });
+const loadedFor = ({ memory, recorded, kinds, only, chosen, cluster, skip }: Address): string =>
+  JSON.stringify([memory, recorded, kinds.includes("episode"), only ? chosen : null, cluster, skip]);
+const countFor = ({ at, range, ended }: Address): string => JSON.stringify([at, range, ended]);
+const summaryKey = (): string => JSON.stringify([address.memory, address.recorded]);
+const askPicture = (tail = "/graph"): Promise<FirstPicture> =>
+  get<FirstPicture>(path(tail), {
+    episodes: address.kinds.includes("episode"),
+    cluster: address.cluster?.name,
+    level: address.cluster?.level,
+    skip: address.skip || null,
+    at: address.at,
+    from: address.range?.[0],
+    to: address.range?.[1],
+    ended: address.ended,
+    ...known(),
+  });
 
 // asked for first of all: it takes a browser a while to make ready for drawing
 let begun: Promise<FirstPicture> | null = askPicture();
@@ -68,6 +83,7 @@ const editing = new Editing({
 const panel = new Panel(at("panel", HTMLElement), {
   label: (name) => store.vertices.get(`e:${name}`)?.label ?? name,
   link: (chosen) => writeAddress({ ...address, chosen, only: false }) || "#",
+  clusterLink: (cluster, skip = 0) => writeAddress({ ...address, chosen: null, only: false, cluster, skip }) || "#",
   expand: (name) => void expand(name),
   only: (name) => go({ chosen: { kind: "name", id: name }, only: true }),
   deeper: (depth) => go({ depth }),
@@ -93,6 +109,7 @@ const time = new TimeAxis(
     filters.range = range;
     if (isFinal) keep();
     redraw();
+    recount();
     showPanelAgain(isFinal);
   },
 );
@@ -181,6 +198,7 @@ async function apply(): Promise<void> {
   for (const relation of address.hidden) filters.hidden.add(relation);
   filters.showEnded = address.ended;
   filters.showRestated = address.restated;
+  filters.showAlone = address.alone;
   filters.moment = address.at;
   filters.range = address.range;
   filters.kept.clear();
@@ -188,10 +206,12 @@ async function apply(): Promise<void> {
   time.show({ moment: address.at, range: address.range });
   showFilters();
   await guarded(async () => {
-    if (loadedFor(address) !== drawnFor) await open();
+    // from a neighbourhood in their place back to the clusters
+    if (loadedFor(address) !== drawnFor || (isReplaced && address.chosen === null)) await open();
+    else if (isOther && store.clusters?.changes.length) recount();
     else if (isOther) relayout();
     if (mine !== turn) return;
-    at("all", HTMLElement).hidden = !address.only;
+    at("all", HTMLElement).hidden = !address.only && !(isReplaced || address.cluster !== null || address.skip);
     showView();
     try {
       await showChoice();
@@ -205,7 +225,7 @@ async function apply(): Promise<void> {
 }
 
 const filterState = (): string =>
-  JSON.stringify([[...filters.kinds], [...filters.hidden], filters.showEnded, filters.showRestated, filters.range]);
+  JSON.stringify([[...filters.kinds], [...filters.hidden], filters.showEnded, filters.showRestated, filters.showAlone, filters.range]);
 
 // -- what is on the page ------------------------------------------------------------------------------------------
 
@@ -213,7 +233,8 @@ async function open(): Promise<void> {
   const asked = begun ?? askPicture();
   begun = null;
   const wanted = loadedFor(address);
-  summary = null;
+  const counted = countFor(address);
+  if (summaryFor !== summaryKey()) summary = null;
   try {
     const first = await asked;
     if (wanted !== loadedFor(address)) return;
@@ -222,12 +243,17 @@ async function open(): Promise<void> {
     store.clear();
     loaded.clear();
     drawnFor = wanted;
-    if (address.only && address.chosen?.kind === "name") {
+    countedFor = counted;
+    isReplaced = false;
+    if (!whole && !address.only && address.chosen?.kind === "name" && !first.vertices.some(({ id }) => id === `e:${chosenName()}`)) {
+      isReplaced = true; // its neighbourhood comes at once: the clusters would only flicker
+    } else if (address.only && address.chosen?.kind === "name") {
       whole = false;
       await load(address.chosen.id, true);
     } else {
-      drawing?.grow(store.add(first), null);
-      if (drawing === null) store.add(first);
+      store.clusters = first.clusters ?? null;
+      const fresh = store.add(first);
+      drawing?.grow(fresh, null);
       if (first.centre !== null && first.total !== null) {
         loaded.set(first.centre, { shown: Math.min(NEIGHBOURS, first.total), total: first.total });
       }
@@ -235,8 +261,9 @@ async function open(): Promise<void> {
     if (first.whole && address.kinds.includes("episode") && !first.episodes)
       tell("With its texts this memory is too large to be drawn whole: choose a name to see them.");
     changed();
-    await editing.offerStart(!address.memory.startsWith(OF_RUNS), store.vertices.size === 0);
-    void guarded(() => welcome(wanted));
+    await editing.offerStart(!address.memory.startsWith(OF_RUNS), whole && store.vertices.size === 0);
+    if (summary === null) void guarded(() => welcome(wanted));
+    if (first.grouping) void guarded(() => group(wanted));
   } catch (error) {
     store.clear();
     drawing?.clear();
@@ -250,10 +277,42 @@ async function welcome(wanted: string): Promise<void> {
   const about = await get<Summary>(path(), known());
   if (wanted !== loadedFor(address)) return;
   summary = about;
+  summaryFor = summaryKey();
   document.title = `${summary.file.split("/").at(-1) ?? "memory"} · worldthread`;
-  if (address.chosen === null && store.vertices.size) panel.welcome(summary);
+  if (address.chosen === null && store.vertices.size) showWelcome();
   showRecorded();
   redraw();
+}
+
+function showWelcome(): void {
+  if (summary === null) return;
+  const isPart = address.cluster !== null && store.clusters?.path.length;
+  if (isPart && store.clusters !== null) panel.cluster(store.clusters, store);
+  else panel.welcome(summary, store);
+}
+
+/** Waits for the clusters of a very large memory, and draws them unless something was chosen in the meantime. */
+async function group(wanted: string): Promise<void> {
+  const told = askPicture("/clusters");
+  await told;
+  if (wanted !== loadedFor(address) || address.chosen !== null) return;
+  begun = told;
+  await open();
+  showWelcome();
+}
+
+const recount = whenQuiet(120, () => void guarded(countAgain));
+
+/** Counts in every cluster what holds at the moment. */
+async function countAgain(): Promise<void> {
+  const [wanted, counted] = [loadedFor(address), countFor(address)];
+  if (!store.clusters?.changes.length || counted === countedFor || isReplaced) return;
+  const told = await askPicture("/clusters");
+  if (wanted !== loadedFor(address) || counted !== countFor(address) || isReplaced) return;
+  countedFor = counted;
+  store.count(told);
+  redraw();
+  if (address.chosen === null) showWelcome();
 }
 
 function changed(): void {
@@ -270,8 +329,16 @@ function relayout(): void {
 
 function redraw(): void {
   drawing?.redraw();
-  const shown = drawing?.shown() ?? { names: 0, edges: 0 };
+  const shown = drawing?.shown() ?? { names: 0, clusters: 0, edges: 0 };
   // the filters hide some, and of a large memory a part is loaded
+  const clusters = store.clusters;
+  if (clusters?.changes.length) {
+    const of = clusters.total > shown.clusters ? `${shown.clusters} of ${count(clusters.total, "cluster")}` : count(shown.clusters, "cluster");
+    at("shown", HTMLElement).textContent = of;
+    document.body.dataset["shownClusters"] = String(shown.clusters);
+    return;
+  }
+  delete document.body.dataset["shownClusters"];
   const isPart = summary !== null && summary.names > shown.names;
   const names = isPart ? `${shown.names.toLocaleString("en")} of ${count(summary?.names ?? 0, "name")}` : count(shown.names, "name");
   at("shown", HTMLElement).textContent = store.vertices.size ? `${names}, ${count(shown.edges, "line")}` : "";
@@ -305,6 +372,11 @@ async function pick(picked: Chosen | null): Promise<void> {
   }
   const edge = picked.kind === "edge" ? store.edges.get(picked.id) : undefined;
   const vertex = store.vertices.get(picked.kind === "edge" ? (edge?.from ?? "") : picked.id);
+  if (vertex?.cluster !== undefined) {
+    const { name, level } = vertex.cluster;
+    if (picked.kind === "vertex") go({ cluster: { name, level }, skip: 0, chosen: null, only: false });
+    return;
+  }
   const number = picked.kind === "edge" ? edge?.number : vertex?.number;
   if (picked.kind === "vertex" && vertex?.name !== undefined) {
     go({ chosen: { kind: "name", id: vertex.name }, only: address.only && chosenName() === vertex.name });
@@ -327,7 +399,7 @@ async function showChoice(): Promise<void> {
   else if (chosen?.kind === "question") await showAnswer(chosen.id);
   else {
     drawing?.choose(null);
-    if (summary !== null && store.vertices.size) panel.welcome(summary);
+    if (store.vertices.size) showWelcome();
   }
 }
 
@@ -336,15 +408,17 @@ async function showName(name: string, limit = STATEMENTS): Promise<void> {
   const mine = turn;
   const needed = !whole && !loaded.has(name);
   const isFar = !whole && (!store.vertices.has(`e:${name}`) || store.vertices.size > MOST_DRAWN);
-  const [about] = await Promise.all([
+  const [about, part] = await Promise.all([
     get<Entity>(path("/entity"), { name, limit, ...known() }),
-    needed ? load(name, isFar) : Promise.resolve(),
+    needed ? askPart(name, isFar) : null,
   ]);
   if (mine !== turn) return;
+  if (part !== null) takeIn(part, isFar); // together with the panel: a picture of its own would delay it
   entity = about;
   drawing?.choose({ kind: "vertex", id: `e:${about.name}` }, address.depth);
   showPanelAgain(true);
-  await drawing?.fit();
+  // a neighbourhood alone is in the picture as a whole, and is fitted once it lies still
+  if (part === null || !isFar || drawing?.isAtRest) await drawing?.fit();
 }
 
 /** Shows the name in the panel as it stands at the moment, or asks the question again as of it. */
@@ -428,20 +502,27 @@ function light(statements: readonly { number: number | null }[]): void {
 
 /** Loads a part of the neighbourhood of a name: what follows on what was loaded before, or it alone. */
 async function load(name: string, alone = false): Promise<void> {
-  const before = alone ? 0 : (loaded.get(name)?.shown ?? 0);
-  const found = await get<Neighbourhood>(path("/neighbours"), {
+  takeIn(await askPart(name, alone), alone);
+}
+
+const askPart = (name: string, alone: boolean): Promise<Neighbourhood> =>
+  get<Neighbourhood>(path("/neighbours"), {
     name,
-    offset: before,
+    offset: alone ? 0 : (loaded.get(name)?.shown ?? 0),
     limit: NEIGHBOURS,
     episodes: address.kinds.includes("episode"),
     ...known(),
   });
+
+function takeIn(found: Neighbourhood, alone: boolean): void {
   if (alone) {
     drawing?.clear();
     store.clear();
     loaded.clear();
+    isReplaced = true;
+    at("all", HTMLElement).hidden = false;
   }
-  loaded.set(found.centre, { shown: Math.min(before + NEIGHBOURS, found.total), total: found.total });
+  loaded.set(found.centre, { shown: Math.min(found.offset + NEIGHBOURS, found.total), total: found.total });
   const fresh = store.add(found);
   drawing?.grow(fresh, `e:${found.centre}`);
   changed();
@@ -470,6 +551,9 @@ at("show-ended", HTMLInputElement).addEventListener("change", (event) =>
 at("show-restated", HTMLInputElement).addEventListener("change", (event) =>
   go({ restated: (event.target as HTMLInputElement).checked }),
 );
+at("show-alone", HTMLInputElement).addEventListener("change", (event) =>
+  go({ alone: (event.target as HTMLInputElement).checked }),
+);
 at("recorded", HTMLSelectElement).addEventListener("change", (event) => {
   const { value } = event.target as HTMLSelectElement;
   go({ recorded: value === "" ? null : Number(value) });
@@ -494,6 +578,7 @@ function showFilters(): void {
   for (const kind of KINDS) at(`kind-${kind}`, HTMLInputElement).checked = address.kinds.includes(kind);
   at("show-ended", HTMLInputElement).checked = address.ended;
   at("show-restated", HTMLInputElement).checked = address.restated;
+  at("show-alone", HTMLInputElement).checked = address.alone;
   drawRelations();
 }
 
@@ -504,7 +589,7 @@ function showRecorded(): void {
   fill(
     at("recorded", HTMLSelectElement),
     h("option", { value: "", selected: chosen === null }, "by now"),
-    ...times.map((one) => h("option", { value: one, selected: one === chosen }, shownTime(one).replace("T", " "))),
+    ...times.map((one) => h("option", { value: one, selected: one === chosen }, shownTime(one))),
   );
   document.body.classList.toggle("past-record", chosen !== null);
 }
@@ -549,7 +634,7 @@ function drawRelations(): void {
 at("zoom-in", HTMLButtonElement).addEventListener("click", () => drawing?.zoom(1 / 1.5));
 at("zoom-out", HTMLButtonElement).addEventListener("click", () => drawing?.zoom(1.5));
 at("fit", HTMLButtonElement).addEventListener("click", () => void drawing?.fit());
-at("all", HTMLButtonElement).addEventListener("click", () => go({ only: false, chosen: null }));
+at("all", HTMLButtonElement).addEventListener("click", () => go({ only: false, chosen: null, cluster: null, skip: 0 }));
 document.addEventListener("keydown", (event) => {
   const typing =
     (event.target instanceof HTMLInputElement && event.target.type !== "range" && event.target.type !== "checkbox") ||
@@ -557,8 +642,13 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !typing) {
     event.preventDefault();
     at("search", HTMLInputElement).focus();
-  } else if (event.key === "Escape" && address.chosen !== null && document.querySelector("dialog[open]") === null) {
-    go({ chosen: null });
+  } else if (event.key === "Escape" && document.querySelector("dialog[open]") === null) {
+    if (address.chosen !== null) go({ chosen: null });
+    else if (address.skip) go({ skip: 0 });
+    else if (address.cluster !== null) {
+      const above = store.clusters?.path.at(-2);
+      go({ cluster: above === undefined ? null : { name: above.name, level: above.level } });
+    }
   }
 });
 

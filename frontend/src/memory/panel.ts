@@ -6,6 +6,8 @@ import { shownReason } from "../common/words";
 import { type Choice, MOST_DEPTH } from "./address";
 import {
   type Answer,
+  type ClusterPicture,
+  type ClusterPlace,
   type Entity,
   type Episode,
   type EpisodeHit,
@@ -15,6 +17,7 @@ import {
   type Said,
   type Statement,
   statusAt,
+  type Store,
   type Summary,
   type Version,
 } from "./data";
@@ -24,6 +27,7 @@ export interface Actions {
   label(name: string): string;
   /** The address of something. */
   link(choice: Choice): string;
+  clusterLink(cluster: ClusterPlace | null, skip?: number): string;
   expand(name: string): void;
   only(name: string): void;
   deeper(depth: number): void;
@@ -47,6 +51,7 @@ export interface When {
   range: [number, number] | null;
 }
 
+const MOST_CLUSTERS = 40; // in one picture, as the server has it
 const BAR = 6; // height of a bar of the timeline
 const ROW = 24; // height of a line of it
 const MOST_ROWS = 60;
@@ -60,7 +65,7 @@ export class Panel {
   ) {}
 
   /** What the memory is, and where to begin. */
-  welcome(summary: Summary): void {
+  welcome(summary: Summary, store: Store): void {
     const { counts } = summary;
     const current = (counts["current_facts"] ?? 0) + (counts["current_theses"] ?? 0);
     // of a very large memory some are not counted
@@ -91,8 +96,13 @@ export class Panel {
         : h(
             "p",
             { class: "hint" },
-            `This memory has more than ${summary.most_drawn.toLocaleString("en")} names, so the graph shows one name and its neighbourhood. Find a name above, or start with one of these.`,
+            store.clusters === null
+              ? "This memory is large: looking for clusters of names that statements connect with each other …"
+              : !store.clusters.total
+                ? `This memory is large and hangs together as one: its ${store.vertices.size} most connected names are drawn. Find any other above.`
+                : `This memory has more than ${summary.most_drawn.toLocaleString("en")} names, so they are drawn as clusters: names that statements connect with each other more than with the rest. Open one, or find a name above.`,
           ),
+      ...(store.clusters === null ? [] : this.clusterList(store.clusters, store)),
       ...(summary.latest.length
         ? [
             h("h3", {}, "Learned most recently"),
@@ -113,6 +123,69 @@ export class Panel {
       h("h3", {}, "Best-known names"),
       h("ul", { class: "chips" }, ...summary.strongest.map(({ name, weight }) => h("li", {}, this.name(name, weight)))),
     );
+  }
+
+  /** A cluster that was opened: the way to it, its best-known names, and the clusters in it. */
+  cluster(told: ClusterPicture, store: Store): void {
+    const opened = told.path.at(-1);
+    if (opened === undefined) return;
+    const above = told.path.slice(0, -1);
+    const drawn = [...store.vertices.values()].filter(({ kind }) => kind === "entity").length;
+    fill(
+      this.place,
+      h(
+        "nav",
+        { class: "crumbs", "aria-label": "Clusters above" },
+        h("a", { href: this.actions.clusterLink(null) }, "All clusters"),
+        ...above.map(({ name, level, label }) => h("a", { href: this.actions.clusterLink({ name, level }) }, label)),
+      ),
+      h("p", { class: "kicker" }, "cluster"),
+      h("h2", { id: "cluster" }, opened.label),
+      h(
+        "p",
+        { class: "muted" },
+        count(told.names, "name") +
+          (told.total ? ` in ${count(told.total, "cluster")}` : told.names > drawn ? `, the ${drawn} most connected are drawn` : ""),
+      ),
+      ...this.clusterList(told, store),
+      h("h3", {}, "Most connected names in it"),
+      h("ul", { class: "chips" }, ...told.best.map(({ name, weight }) => h("li", {}, this.name(name, weight)))),
+    );
+    this.place.scrollTop = 0;
+  }
+
+  /** The clusters of a picture as a list, for the keyboard and for those who do not see the picture. */
+  private clusterList(told: ClusterPicture, store: Store): Child[] {
+    const opened = told.path.at(-1) ?? null;
+    const listed = store.listedClusters();
+    if (!told.total) return [];
+    return [
+      h("h3", {}, "Clusters"),
+      h(
+        "ol",
+        { class: "clusters" },
+        ...listed.map(({ label, weight, type, cluster }) =>
+          h(
+            "li",
+            {},
+            h("span", { class: `dot ${type ?? "thing"}`, "aria-hidden": "true" }),
+            h("a", { href: this.actions.clusterLink(cluster === undefined ? null : { name: cluster.name, level: cluster.level }) }, label),
+            h("span", { class: "muted" }, count(weight, "name")),
+          ),
+        ),
+      ),
+      listed.length ? null : h("p", { class: "muted" }, "Nothing is known at this time."),
+      h(
+        "p",
+        { class: "muted" },
+        told.skip ? h("a", { class: "larger", href: this.actions.clusterLink(opened, Math.max(0, told.skip - MOST_CLUSTERS)) }, "Larger clusters") : null,
+        told.skip && told.left ? " · " : null,
+        told.left
+          ? h("a", { class: "smaller", href: this.actions.clusterLink(opened, told.skip + MOST_CLUSTERS) }, count(told.left, "smaller cluster"))
+          : null,
+        told.left ? ` with ${count(told.left_names, "name")}` : null,
+      ),
+    ];
   }
 
   waiting(title: string, more: HTMLElement): void {

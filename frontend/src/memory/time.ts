@@ -150,7 +150,7 @@ export class TimeAxis {
     }
     const number = Number(text);
     const isTurn = Number.isFinite(number) && !(this.hasDates && /^\d{4}$/.test(text));
-    const at = isTurn ? number : Date.parse(/\d{4}(-\d\d){0,2}$/.test(text) ? `${endOfPeriod(text)}Z` : text) / 1000;
+    const at = isTurn ? number : Date.parse(asUtc(text)) / 1000;
     if (Number.isFinite(at)) this.go(at);
     else this.label();
   }
@@ -202,6 +202,8 @@ export class TimeAxis {
     picture.setAttribute("viewBox", `0 0 ${this.width} ${HEIGHT}`);
     fill(picture);
     if (!this.moments.length) return;
+    const [only, ...more] = this.moments;
+    const single = more.length ? null : (only ?? 0); // an axis around one moment would count its fractions
     const ticks = Math.max(2, Math.floor(this.width / 90));
     const place = select(picture)
       .append("g")
@@ -215,9 +217,13 @@ export class TimeAxis {
         this.domain.map((time) => new Date(time * 1000)),
         ends,
       );
-      place.call(axisBottom<Date>(dates as AxisScale<Date>).ticks(ticks).tickSizeOuter(0));
+      const axis = axisBottom<Date>(dates as AxisScale<Date>).ticks(ticks).tickSizeOuter(0);
+      if (single !== null) axis.tickValues([new Date(single * 1000)]).tickFormat(() => shownTime(single));
+      place.call(axis);
     } else {
-      place.call(axisBottom<number>(numbers as AxisScale<number>).ticks(ticks).tickSizeOuter(0));
+      const axis = axisBottom<number>(numbers as AxisScale<number>).ticks(ticks).tickSizeOuter(0);
+      if (single !== null) axis.tickValues([single]).tickFormat(String);
+      place.call(axis);
     }
     this.drawBars(x);
     this.drawBrush(x, (at) => numbers.invert(at));
@@ -229,15 +235,13 @@ export class TimeAxis {
   private drawBars(x: (time: number) => number): void {
     const begun = new Map<number, number>();
     const ended = new Map<number, number>();
-    const add = (bars: Map<number, number>, time: number): void => {
+    const add = (bars: Map<number, number>, time: number, number: number): void => {
       const place = Math.floor(x(time) / BAR);
-      bars.set(place, (bars.get(place) ?? 0) + 1);
+      if (number) bars.set(place, (bars.get(place) ?? 0) + number);
     };
-    for (const held of this.store.statements()) {
-      for (const [from, to] of held) {
-        add(begun, from);
-        if (to !== null) add(ended, to);
-      }
+    for (const [time, began, over] of this.store.changes()) {
+      add(begun, time, began);
+      add(ended, time, over);
     }
     const most = Math.sqrt(Math.max(1, ...begun.values(), ...ended.values()));
     const top = BARS + 2;
@@ -248,7 +252,7 @@ export class TimeAxis {
       return s(
         "rect",
         { class: kind, x: place * BAR, y, width: BAR - 1, height: Math.max(size, 2) },
-        s("title", {}, `${number} ${words}`),
+        s("title", {}, `${number.toLocaleString("en")} ${words}`),
       );
     };
     this.parts.picture.append(
@@ -282,6 +286,12 @@ export class TimeAxis {
       place.call(brush.move, [from ?? SIDE, Math.max(to ?? SIDE, (from ?? SIDE) + 1)]);
     }
   }
+}
+
+/** A date as it is typed, with the zone in which all times are shown unless it names another. */
+function asUtc(text: string): string {
+  if (/^\d{4}(-\d\d){0,2}$/.test(text)) return `${endOfPeriod(text)}Z`;
+  return /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text;
 }
 
 /** The last second of a year, a month or a day, without its time zone. */

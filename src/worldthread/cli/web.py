@@ -82,7 +82,7 @@ def web(
         WORLDTHREAD_WEB_TOKEN=... worldthread web --host 0.0.0.0 --allow-host memory.example.org
     """
     path = (file or DEFAULT_FILE).file
-    for package in ("starlette", "uvicorn"):
+    for package in ("graspologic_native", "starlette", "uvicorn"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError("the web server", extra="web", package=package)
     from worldthread.server_access import Access, is_loopback, listening_socket, port_of

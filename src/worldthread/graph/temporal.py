@@ -20,10 +20,12 @@ from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.fold import STATE_HASH_VERSION, state_hash, version_row
 from worldthread.graph.increment import IncrementalFold
 from worldthread.graph.merges import MergedNames
+from worldthread.graph.name_links import NameLinks
 from worldthread.graph.selection import StatementSelection
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
+from worldthread.names import normalise_name
 from worldthread.types import Episode, Extraction, Statement, Version
 
 _LONGEST_STEP_BACK: Final = 86_400.0  # seconds by which a clock that was set back is corrected
@@ -624,6 +626,14 @@ class TemporalGraph:
             How often each normalised name is a vertex of a statement, those that were forgotten included.
         """
         return self._statements.vertex_counts()
+
+    def name_number(self, name: str) -> int | None:
+        """Return the number that a name has in :meth:`name_links`; ``None`` if no statement ever had it."""
+        return self._statements.strings.find(normalise_name(name))
+
+    def name_links(self) -> NameLinks:
+        """Return which names stand in a statement together, as columns that later changes of the graph leave alone."""
+        return NameLinks.of(self._state)
 
     def is_fact(self, statement: int) -> bool:
         """Return whether a statement is a fact.

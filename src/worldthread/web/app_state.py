@@ -15,6 +15,7 @@ from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.answers import shown_path
 from worldthread.web.edits import Edits
+from worldthread.web.graph_drawing import is_small
 from worldthread.web.memories import MemoryLocation, OpenMemories, OpenMemory
 from worldthread.web.work import Work
 
@@ -236,8 +237,9 @@ class AppState:
         Once the page was shown, or a moment later, load what the first question needs.
         """
         with suppress(WorldthreadError), self.memory(FILE_KEY) as opened:
-            with opened.read_lock():
-                pass
+            with opened.read_lock() as (graph, names):
+                if not is_small(graph, names):
+                    opened.clusters(graph)
             self._page_was_shown.wait(_WARM)
             if not self._is_stopping:
                 opened.memory.warm_up()

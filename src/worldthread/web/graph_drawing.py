@@ -55,8 +55,8 @@ class GraphDrawing:
             ``vertices``, each with ``id``, ``kind``, ``label``, ``name`` and ``type`` (of an entity; see
             :func:`~worldthread.web.name_kinds.name_kind`) and ``weight`` (the number of statements about it); and
             ``edges``, each with ``id``, ``from``, ``to``, ``kind``, ``relation``, ``number`` (of the statement),
-            ``episode``, ``restates`` (whether it belongs to a thesis that says what a drawn fact says), and ``held``:
-            half-open intervals of world time, with ``null`` for an open end.
+            ``episode``, ``restates`` (whether it belongs to a thesis that says what a drawn fact says), ``alone`` (of a
+            thesis: whether it has one object), and ``held``: half-open intervals of world time, with ``null`` for an open end.
         """
         return {"vertices": list(self._vertices.values()), "edges": list(self._edges.values())}
 
@@ -99,6 +99,7 @@ class GraphDrawing:
                 end = self.add_entity(name, written.get(name))
                 id_ = f"s:{number}:{index}"
                 self._add_edge(id_, vertex, end, "thesis", "speaks of", held, number, restates=restates)
+                self._edges[id_]["alone"] = len(objects) == 1
         if self.with_episodes:
             for id_ in dict.fromkeys(source for version in versions for source in version.sources[:_SOURCES]):
                 self._connect_episode(id_, number)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from worldthread.errors import InputError
-from worldthread.graph import TemporalGraph
+from worldthread.graph import NameLinks, TemporalGraph
 from worldthread.memory import Memory
+from worldthread.web.cluster_drawing import ClusterPictures
+from worldthread.web.clusters import NameClusters
 from worldthread.web.names import NameIndex
 from worldthread.web.overview import Overview, overview_of
 
 _MAX_OPEN: Final = 8
+_MAX_CLUSTERED: Final = 2  # graphs whose clusters are kept: what is known, and what was recorded by some time
 _MAX_COUNTED: Final = 200_000  # the most statements of a graph for which all counts are computed
 
 
@@ -38,6 +42,29 @@ class OpenMemory:
     _counts: tuple[TemporalGraph, int, dict[str, int]] | None = field(default=None, init=False)
     _overview: tuple[TemporalGraph, int, Overview] | None = field(default=None, init=False)
     _recorded: tuple[TemporalGraph, int, float, TemporalGraph, NameIndex] | None = field(default=None, init=False)
+    _clustering: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _clustered: list[tuple[TemporalGraph, int, Future[ClusterPictures]]] = field(default_factory=list, init=False)
+
+    def clusters(self, graph: TemporalGraph) -> Future[ClusterPictures]:
+        """Look for the clusters of a graph in a thread of their own, again only after a change.
+
+        Args:
+            graph: the graph, locked for reading; the thread needs it no longer.
+
+        Returns:
+            The clusters, once they are found.
+        """
+        with self._clustering:
+            for other, changes, found in self._clustered:
+                if other is graph and changes == graph.change_count:
+                    return found
+            found = Future()
+            others = [one for one in self._clustered if one[0] is not graph]
+            self._clustered = [(graph, graph.change_count, found), *others][:_MAX_CLUSTERED]
+            links, numbering = graph.name_links(), graph.numbering
+        # a process that ends does not wait for it
+        threading.Thread(target=_find_clusters, args=(links, numbering, found), daemon=True).start()
+        return found
 
     def counts(self, graph: TemporalGraph) -> dict[str, int]:
         """Return counts as :meth:`~worldthread.memory.Memory.stats` does, computed again only after a change.
@@ -95,6 +122,15 @@ class OpenMemory:
         with self.memory.record.read_lock() as graph:
             self.names.update(graph)
             yield graph, self.names
+
+
+def _find_clusters(links: NameLinks, numbering: int, found: Future[ClusterPictures]) -> None:
+    try:
+        clusters = NameClusters(links)
+        clusters.prepare()
+        found.set_result(ClusterPictures(clusters, numbering))
+    except BaseException as error:  # whoever waits for it gets the error
+        found.set_exception(error)
 
 
 @dataclass

@@ -20,6 +20,7 @@ from worldthread.names import normalise_name, number_variants
 from worldthread.types import Episode, Fact, Hit, Recall, Statement, Version
 from worldthread.web.answers import json_response, number_parameter, read_json, shown_path, text_parameter
 from worldthread.web.app_state import FILE_KEY, AppState
+from worldthread.web.cluster_drawing import Period, written_name
 from worldthread.web.graph_drawing import MAX_WHOLE, intervals, is_small, neighbourhood, restated_fact, whole
 from worldthread.web.memories import OpenMemory
 from worldthread.web.name_kinds import name_kind
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 _NAMES: Final = 20
 _NEIGHBOURS: Final = 40
+_PATIENCE: Final = 0.8  # seconds that the first drawing waits for clusters
+_MAX_LEVEL: Final = 30  # clusters in clusters
 _MAX_NEIGHBOURS: Final = 500
 _STATEMENTS: Final = 100
 _MAX_STATEMENTS: Final = 1000
@@ -99,6 +102,7 @@ def memory_routes(app_state: AppState) -> list[Route]:
         Route("/api/memories", listed),
         route("", _summary),
         route("/graph", _graph),
+        route("/clusters", _clusters),
         route("/neighbours", _neighbours),
         route("/names", _names),
         route("/recall", _recall),
@@ -133,20 +137,77 @@ def _summary(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
 
 def _graph(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """Return the first drawing: all of a small graph, or the neighbourhood of the strongest name."""
+    """Return the first drawing: all of a small graph, or the clusters of a large one.
+
+    If the clusters take a while to find, it is the neighbourhood of the strongest name, with ``grouping``: then
+    :func:`_clusters` returns them.
+    """
     wants_episodes = _with_episodes(request)
     with _reading(opened, request) as (graph, names):
         if is_small(graph, names):
             with_episodes = wants_episodes and is_small(graph, names, with_episodes=True)
             drawing = whole(graph, names, with_episodes=with_episodes)
             return {**drawing.as_json(), "whole": True, "episodes": with_episodes, "centre": None, "total": None}
+    try:
+        return _cluster_picture(opened, request, _PATIENCE)
+    except TimeoutError:
+        pass
+    with _reading(opened, request) as (graph, names):
         centre = next(iter(names.strongest), None)
         if centre is None:
             return _NO_DRAWING
         drawing, total = neighbourhood(
             graph, names, centre, offset=0, limit=_NEIGHBOURS, with_episodes=wants_episodes
         )  # fmt: skip
-        return {**drawing.as_json(), "whole": False, "episodes": wants_episodes, "centre": centre, "total": total}
+        told = {"whole": False, "episodes": wants_episodes, "centre": centre, "total": total, "grouping": True}
+        return {**drawing.as_json(), **told}
+
+
+def _clusters(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """Return the clusters in a cluster, or of the whole memory; or the names of a cluster that has no parts."""
+    return _cluster_picture(opened, request, None)
+
+
+def _cluster_picture(opened: OpenMemory, request: Request, patience: float | None) -> dict[str, Any]:
+    """Draw clusters.
+
+    Args:
+        opened: the memory.
+        request: a request with perhaps ``cluster`` (a name in it) and ``level``, ``skip``, and what of the time counts:
+            ``at``, or ``from`` and ``to``, and ``ended``.
+        patience: how many seconds to wait until they are found; ``None`` as long as it takes.
+
+    Returns:
+        The drawing; see :meth:`~worldthread.web.cluster_drawing.ClusterPictures.picture`.
+
+    Raises:
+        TimeoutError: they are not found yet.
+    """
+    level = number_parameter(request, "level", 0, _MAX_LEVEL)
+    skip = number_parameter(request, "skip", 0, 10**9)
+    period = _period(request)
+    while True:
+        with _reading(opened, request) as (graph, names):
+            found = opened.clusters(graph)
+            if found.done():
+                pictures = found.result()
+                cluster = pictures.clusters.whole
+                if level:
+                    name = graph.name_number(_known_name(graph, text_parameter(request, "cluster")))
+                    path = pictures.clusters.path_to(-1 if name is None else name, level)
+                    cluster = path[-1] if path else cluster
+                drawn = pictures.picture(graph, names, cluster, skip=skip, period=period)
+                return {**drawn, "whole": False, "episodes": False, "centre": None, "total": None}
+        found.exception(patience)  # the graph is not locked meanwhile; if it changed, it is looked for again
+
+
+def _period(request: Request) -> Period:
+    """Return what of the time a request asks for."""
+    given = {name: request.query_params.get(name) for name in ("at", "from", "to")}
+    times = {name: None if value is None else world_time(value, 0.0) for name, value in given.items()}
+    first, last = times["from"], times["to"]
+    span = None if first is None or last is None else (first, last)
+    return Period(times["at"], span, request.query_params.get("ended") == "1")
 
 
 def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
@@ -287,7 +348,7 @@ def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
         shown = heapq.nsmallest(limit, numbers, key=lambda number: (number not in holding, -number))
         return {
             "name": name,
-            "label": _label(graph, name, shown),
+            "label": written_name(graph, name, shown),
             "type": name_kind(graph, name),
             "current": len(holding),
             "total": len(numbers),
@@ -436,17 +497,6 @@ def _known_name(graph: TemporalGraph, name: str) -> str:
         if graph.numbers_about(candidate, 1):
             return candidate
     raise NotFoundError(f"nothing is known about {name!r}")
-
-
-def _label(graph: TemporalGraph, name: str, numbers: list[int]) -> str:
-    """Return a name as it was written in one of the statements with these numbers."""
-    for number in numbers:
-        statement = graph.numbered_statement(number)
-        written = (statement.subject, statement.object) if isinstance(statement, Fact) else ()
-        for form in written:
-            if normalise_name(form) == name:
-                return form
-    return name
 
 
 def _with_episodes(request: Request) -> bool:

@@ -1,7 +1,7 @@
 """What a name stands for, judged by the facts about it: a person, a place, a time, or a thing.
 
-It is a guess for the colours of drawings, and nothing else depends on it. Every fact about a name votes; a name without
-a vote is a thing.
+It is a guess for the colours of drawings, and nothing else depends on it. Who speaks is a person. Else every fact about a
+name votes; a name without a vote is a thing.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import re
 from typing import Final, Literal
 
 from worldthread.graph import TemporalGraph
+from worldthread.names import normalise_name
 from worldthread.types import Fact
 
 NameKind = Literal["person", "place", "thing", "time"]
 
 _MOST_VOTES: Final = 60  # statements about one name that vote; a common name has thousands
+_MOST_HEARD: Final = 12  # statements about one name that are asked who said them
 _KIN: Final = frozenset(
     {"brother", "sister", "mother", "father", "son", "daughter", "wife", "husband", "parent", "child", "uncle",
      "aunt", "cousin", "nephew", "niece", "friend", "partner", "colleague", "student", "teacher", "neighbour",
@@ -54,6 +56,8 @@ def name_kind(graph: TemporalGraph, name: str) -> NameKind:
     """
     if _TIME.fullmatch(name):
         return "time"
+    if _speaks(graph, name):
+        return "person"
     votes = {"place": 0, "person": 0}
     for number in graph.numbers_about(name, _MOST_VOTES):
         statement = graph.numbered_statement(number)
@@ -65,6 +69,16 @@ def name_kind(graph: TemporalGraph, name: str) -> NameKind:
     if not any(votes.values()):
         return "thing"
     return "person" if votes["person"] > votes["place"] else "place"
+
+
+def _speaks(graph: TemporalGraph, name: str) -> bool:
+    """Return whether somebody of this name said one of the first statements about the name."""
+    for number in graph.numbers_about(name, _MOST_HEARD):
+        for id_ in graph.asserting(number)[:1]:
+            speaker = graph.episode(id_).provenance.speaker
+            if speaker and normalise_name(speaker) == name:
+                return True
+    return False
 
 
 def _subject_kind(relation: str, object_: str) -> Literal["person", "place"] | None:
