@@ -106,7 +106,7 @@ class AriGraphModule(MemoryModule):
 
     def observe(self, percept: Percept, episode: Episode) -> None:
         super().observe(percept, episode)
-        if not (percept.problem or percept.returned):
+        if percept.is_new:
             self._rooms.append(self.context.memory.view().value(v.PLAYER, v.IS_IN))
 
     def _returned(self, left: Sequence[ObservedStep]) -> None:
