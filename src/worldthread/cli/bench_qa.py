@@ -169,11 +169,11 @@ def qa(
         spec.bound()  # reports an unknown name before the work starts
     from worldthread.bench.datasets import load
 
-    chat = _chat_model(model)
+    chat = chat_model_named(model)
     found_by = entities or (("model" if chat else "rule") if sweep else "none")
     options: dict[str, Any] = {
         "model": chat,
-        "judge": _chat_model(judge),
+        "judge": chat_model_named(judge),
         "entities": found_by,
         "nearest": defaults["nearest"] if nearest is None else nearest,
         "k": k or defaults["k"],
@@ -202,7 +202,8 @@ def qa(
         raise typer.Exit(_FAILED)
 
 
-def _chat_model(name: str | None) -> ChatModel | None:
+def chat_model_named(name: str | None) -> ChatModel | None:
+    """Return the chat model of a name, one that answers at random for ``fake``, or ``None`` without one."""
     from worldthread.models import chat_model
     from worldthread.models.fake_player import FakePlayer
     from worldthread.play.run_model import FAKE_MODEL
