@@ -85,6 +85,7 @@ class QASetup:
         release: version of worldthread.
         cache: keeps what the stages before the answer found; ``None`` without one. Times of retrieval are then those of
             the cache for what it has.
+        outdated: whether passages ended statements of earlier ones; ``None``: if they have dates.
 
     Raises:
         InputError: ``entities`` is unknown, or is ``"model"`` without a model; or ``interleave`` is negative, or has
@@ -106,6 +107,7 @@ class QASetup:
     interleave: int = 0
     release: str = ""
     cache: StageCache | None = None
+    outdated: bool | None = None
 
     def __post_init__(self) -> None:
         if self.entities not in ENTITIES:
@@ -131,7 +133,7 @@ class QASetup:
             nearest=self.nearest,
             k=self.k,
             top=self.top,
-            only_current=is_dated(self.dataset),
+            only_current=is_dated(self.dataset) if self.outdated is None else self.outdated,
             max_tokens=self.max_tokens,
             model="" if self.model is None else self.model.name,
             judge="" if self.judge is None else self.judge.name,
