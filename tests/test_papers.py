@@ -103,6 +103,8 @@ def tiny(command: str, folder: Path) -> list[str]:
         kept = [*kept[:2], str(folder / "glow"), "--model", "fake"]
     elif kept[:2] == ["bench", "retrieval"]:
         kept += ["--no-cache"] if "--limit" in given else ["--no-cache", "--limit", "2"]
+    elif kept[:2] == ["bench", "arigraph-qa"]:
+        kept += ["--no-cache", "--limit", "1"]
     elif kept[:2] == ["bench", "qa"] and "--report" not in given:
         kept += ["--no-cache", "--out", str(folder / "qa"), "--limit", "2"]
     return kept

@@ -65,6 +65,8 @@ class Percept:
         before: the number of the state in which the action was done; ``None`` for the beginning.
         returned: the agent asked to return to this state and is in it again. Texts, score and actions are those of
             the first time, and everything that happened since is undone.
+        rerouted: the agent asked to return to an earlier state, and the same moves led to this one instead, by chance:
+            a new state, after the one of the number ``before``. Then ``returned`` holds too.
         ended: the game is over here. An agent that returns can go back to an earlier state; else the play ends.
         state: a digest of the whole state of the world, equal for equal states only; ``None`` when the world has none.
         moves_left: how many more moves the play allows; ``None`` for no limit.
@@ -85,6 +87,12 @@ class Percept:
     problem: str = ""
     lists_all: bool = True
     max_score: float | None = None
+    rerouted: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the play is in this state for the first time, and the last decision had an effect."""
+        return self.rerouted or not (self.returned or self.problem)
 
 
 @dataclass(frozen=True)
@@ -212,14 +220,16 @@ class PerceivingAgent(Agent):
         """Take in what the last action led to, and bring the memory to that state.
 
         Args:
-            percept: the new state, or an earlier one to which the agent returned.
+            percept: the new state, an earlier one to which the agent returned, or where such a return led instead.
 
         Returns:
             The episode of that state.
         """
-        if percept.returned:
+        if percept.rerouted:
+            self._restore_memory(percept.before)
+        elif percept.returned:
             self._restore_memory(percept.moment)
-        elif not percept.problem:
+        if percept.is_new:
             self._episodes.append(self._remember(percept))
             self._parents.append(percept.before)
         self.percept = percept
@@ -247,8 +257,8 @@ class PerceivingAgent(Agent):
         """
         return [self._episodes[number] for number in self.path_to(moment)]
 
-    def _restore_memory(self, moment: int) -> None:
-        wanted = {episode.id: episode for episode in self.episodes_to(moment)}
+    def _restore_memory(self, moment: int | None) -> None:
+        wanted = {} if moment is None else {episode.id: episode for episode in self.episodes_to(moment)}
         for id in [id for id in self._remembered if id not in wanted]:
             self.memory.forget(id)
         for id, episode in wanted.items():

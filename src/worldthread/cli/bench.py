@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from worldthread.cli.bench_adversarial import adversarial
+from worldthread.cli.bench_arigraph_qa import arigraph_qa
 from worldthread.cli.bench_ask import ask
 from worldthread.cli.bench_audit_logs import audit_logs
 from worldthread.cli.bench_audit_nethack import audit_nethack
@@ -28,6 +29,7 @@ bench = typer.Typer(
     "package; [bold]worldthread bench datasets[/bold] lists the files that they need.",
 )
 bench.command("adversarial", help=help_text(adversarial))(adversarial)
+bench.command("arigraph-qa", help=help_text(arigraph_qa))(arigraph_qa)
 bench.command("ask", help=help_text(ask))(ask)
 bench.command("qa", help=help_text(qa))(qa)
 bench.command("audit-logs", help=help_text(audit_logs))(audit_logs)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -18,6 +18,7 @@ from worldthread.cli.running import names_in
 if TYPE_CHECKING:
     from worldthread.bench.datasets import Dataset, Question
     from worldthread.bench.qa.dataset_memory import Triples
+    from worldthread.bench.qa.memorize import Memorize
     from worldthread.bench.qa.results import QuestionResults
     from worldthread.bench.qa.retrieval_spec import RetrievalSpec
     from worldthread.bench.qa.run import QASetup
@@ -59,6 +60,22 @@ def qa(
             "[bold]model[/bold]."
         ),
     ] = "none",
+    calls: Annotated[
+        str | None,
+        typer.Option(
+            help="With --triples model: theses and triples from [bold]merged[/bold] calls, or [bold]separate[/bold] "
+            "ones, as PersonalAI has them. Default: merged; in a sweep, separate."
+        ),
+    ] = None,
+    outdate: Annotated[
+        str | None,
+        typer.Option(
+            help="With --triples model: seek outdated statements among those with the same [bold]names[/bold], among "
+            "the [bold]neighbours[/bold] of what a passage names, as PersonalAI describes it, or not at all "
+            "([bold]off[/bold], as in its experiments). Default: names where passages have dates; in a sweep, off."
+        ),
+    ] = None,
+    outdate_depth: Annotated[int, typer.Option(min=1, metavar="N", help="How many steps away neighbours may be.")] = 1,
     entities: Annotated[
         str | None,
         typer.Option(
@@ -169,11 +186,11 @@ def qa(
         spec.bound()  # reports an unknown name before the work starts
     from worldthread.bench.datasets import load
 
-    chat = _chat_model(model)
+    chat = chat_model_named(model)
     found_by = entities or (("model" if chat else "rule") if sweep else "none")
     options: dict[str, Any] = {
         "model": chat,
-        "judge": _chat_model(judge),
+        "judge": chat_model_named(judge),
         "entities": found_by,
         "nearest": defaults["nearest"] if nearest is None else nearest,
         "k": k or defaults["k"],
@@ -181,6 +198,7 @@ def qa(
         "interleave": interleave,
         "release": __version__,
     }
+    memorize = _memorize(calls, outdate, outdate_depth, sweeps=sweep is not None)
     asked = questions or defaults["questions"]
     problems: dict[str, str] = {}
     vectors = bench_embedder(embedder, cache=cache)
@@ -192,7 +210,9 @@ def qa(
             options["cache"] = StageCache(caches.enter_context(open_cache(stages, KIND)))
         for name in names_in(dataset, "--dataset"):
             loaded = load(name, data, limit, seed)
-            problems |= _run(loaded, specs, facts, options, asked, vectors, results, out, worded, as_json=as_json)
+            problems |= _run(
+                loaded, specs, facts, memorize, options, asked, vectors, results, out, worded, as_json=as_json
+            )
         if sweep:
             _report(results, out, quiet=as_json)
     for question, problem in list(problems.items())[:_SHOWN_PROBLEMS]:
@@ -202,12 +222,22 @@ def qa(
         raise typer.Exit(_FAILED)
 
 
-def _chat_model(name: str | None) -> ChatModel | None:
+def chat_model_named(name: str | None) -> ChatModel | None:
+    """Return the chat model of a name, one that answers at random for ``fake``, or ``None`` without one."""
     from worldthread.models import chat_model
     from worldthread.models.fake_player import FakePlayer
     from worldthread.play.run_model import FAKE_MODEL
 
     return FakePlayer() if name == FAKE_MODEL else chat_model(name)
+
+
+def _memorize(calls: str | None, outdate: str | None, depth: int, *, sweeps: bool) -> Memorize:
+    """Return how passages are read: in a sweep as in PersonalAI's experiments, unless said otherwise."""
+    from worldthread.bench.qa.memorize import Calls, Memorize, Outdate
+
+    chosen = calls or ("separate" if sweeps else "merged")
+    sought = outdate or ("off" if sweeps else None)
+    return Memorize(cast("Calls", chosen), cast("Outdate | None", sought), depth)
 
 
 def json_settings(text: str) -> dict[str, Any]:
@@ -256,6 +286,7 @@ def _run(
     dataset: Dataset,
     specs: list[RetrievalSpec],
     triples: Triples,
+    memorize: Memorize,
     options: dict[str, Any],
     asked: int | None,
     embedder: Embedder,
@@ -266,7 +297,7 @@ def _run(
     as_json: bool,
 ) -> dict[str, str]:
     """Measure all methods on one data set; return the questions that could not be asked, with the reasons."""
-    from worldthread.bench.qa.dataset_memory import figures_of, open_memory
+    from worldthread.bench.qa.dataset_memory import figures_of, is_dated, open_memory
     from worldthread.bench.qa.run import QASetup
     from worldthread.bench.qa.summary import summary, wording
     from worldthread.bench.retrieval import progress_shown
@@ -276,15 +307,17 @@ def _run(
     chat: ChatModel | None = options["model"]
     extractor = chat.name if chat is not None and triples == "model" else ""
     with progress_shown() as show_progress:
-        memory, read, seconds = open_memory(dataset, triples, out, embedder, chat, show_progress)
+        memory, read, seconds = open_memory(dataset, triples, out, embedder, chat, show_progress, memorize)
+        source = f"model, {memorize.label}" if triples == "model" and memorize.label else triples
+        outdated = memorize.outdates(dated=is_dated(dataset)) if triples == "model" else None
         with memory:
             show_progress(f"indexing {dataset.name}", 0, 1)
-            figures = figures_of(memory, dataset, triples, extractor, read, seconds).to_dict()
+            figures = figures_of(memory, dataset, source, extractor, read, seconds).to_dict()
             show_progress(f"indexing {dataset.name}", 1, 1)
-            known = results.memories.get((dataset.name, triples, extractor))
+            known = results.memories.get((dataset.name, source, extractor))
             if read or known is None:
                 results.add_memory(figures)
-            setup = QASetup(dataset, memory, embedder, triples, extractor, **options)
+            setup = QASetup(dataset, memory, embedder, source, extractor, outdated=outdated, **options)
             questions = dataset.questions[:asked]
             for spec in specs:
                 problems |= _measured(setup, spec, questions, results, show_progress)
@@ -296,7 +329,7 @@ def _run(
         for figures in shown:
             typer.echo(json.dumps(figures))
     else:
-        _show(dataset, triples, shown, metrics)
+        _show(dataset, source, shown, metrics)
     return problems
 
 

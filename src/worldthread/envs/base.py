@@ -80,6 +80,9 @@ class Environment(ABC):
     """The versioned id with which :func:`worldthread.envs.make` created the world, such as ``treasure-hunt-v1``."""
     lists_all_actions: ClassVar[bool] = True
     """Whether ``Info.valid_actions``, where there is a list, holds nearly every action that the world accepts."""
+    is_stochastic: bool = False
+    """Whether random events differ after each :meth:`reset`, also with the same seed. The world is the same one, and
+    two environments with one seed that get the same calls in the same order give the same results."""
 
     @abstractmethod
     def reset(self, seed: int | None = None) -> tuple[str, Info]:

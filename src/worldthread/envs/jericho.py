@@ -15,6 +15,7 @@ Fields of :class:`~worldthread.envs.base.Info`:
 
 from __future__ import annotations
 
+import random
 import re
 import struct
 import zlib
@@ -105,6 +106,7 @@ class JerichoEnvironment(RestorableEnvironment):
         cache_dir: root of the cache of valid actions; default :func:`worldthread.paths.default_cache_dir`.
         valid_actions: which valid actions to list; with ``False``, ``Info.valid_actions`` is ``None``.
         inventory: whether to look at the inventory after every move; without, ``Info.inventory`` is ``None``.
+        stochastic: whether random events differ after each :meth:`reset`; else the seed decides them.
 
     Raises:
         GameFileError: the file is absent, or is not a release that jericho knows.
@@ -126,6 +128,7 @@ class JerichoEnvironment(RestorableEnvironment):
         cache_dir: Path | None = None,
         valid_actions: ActionList = True,
         inventory: bool = True,
+        stochastic: bool = False,
     ) -> None:
         if not isinstance(valid_actions, bool) and valid_actions != JERICHO_LIST:
             raise InputError(
@@ -143,6 +146,8 @@ class JerichoEnvironment(RestorableEnvironment):
         self._cache = ActionCache(self._engine.digest, cache_dir)
         self._digest = StateDigest(self._engine, self._cache.noise(lambda: learn_noise(self._engine)))
         self._known: dict[bytes, tuple[str | None, tuple[str, ...] | None]] = {}
+        self.is_stochastic = stochastic
+        self._resets = 0
         self._seed = seed
         self._chosen = seed
         self._goal = goal or ""
@@ -156,7 +161,11 @@ class JerichoEnvironment(RestorableEnvironment):
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
         chosen = self._seed if seed is None else seed
         self._chosen = chosen
-        observation = self._skip_pauses(self._engine.reset((chosen or self._engine.own_seed) % 2**31))
+        chance = chosen or self._engine.own_seed
+        if self.is_stochastic and self._resets:
+            chance = random.Random(f"{chance} {self._resets}").randrange(1, 2**31)
+        self._resets += 1
+        observation = self._skip_pauses(self._engine.reset(chance % 2**31))
         self._was_reset = self._running = True
         self._info = self._read_info(observation, moves=0)
         self._observation = f"{observation}\n\n{self._goal}" if self._goal else observation
@@ -382,6 +391,7 @@ def open_jericho(
     cache_dir: Path | None = None,
     valid_actions: ActionList = True,
     inventory: bool = True,
+    stochastic: bool = False,
 ) -> JerichoEnvironment:
     """Open a Z-machine game.
 
@@ -394,6 +404,7 @@ def open_jericho(
         cache_dir: root of the cache of valid actions.
         valid_actions: which valid actions to list.
         inventory: whether to look at the inventory after every move.
+        stochastic: whether random events differ after each reset.
 
     Returns:
         The world.
@@ -412,6 +423,7 @@ def open_jericho(
         cache_dir=cache_dir,
         valid_actions=valid_actions,
         inventory=inventory,
+        stochastic=stochastic,
     )
 
 

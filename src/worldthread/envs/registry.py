@@ -169,7 +169,8 @@ def make(
         cache_dir: folder for generated games and valid actions; default :func:`worldthread.paths.default_cache_dir`.
         options: keyword arguments for the factory of the game. Z-machine games take ``valid_actions="jericho"`` for
             jericho's own list, ``valid_actions=False`` for none, which saves the time to find them, and
-            ``inventory=False``; cooking games and TextWorld files take ``rename_cooking=True``
+            ``inventory=False``; they and NetHack take ``stochastic=True``, with which random events differ after each
+            reset (:attr:`Environment.is_stochastic`); cooking games and TextWorld files take ``rename_cooking=True``
             (:class:`worldthread.envs.renamed.RenamedCooking`).
 
     Returns:
@@ -290,6 +291,7 @@ def _open_jericho(
     cache_dir: Path | None,
     valid_actions: bool | Literal["jericho"] = True,
     inventory: bool = True,
+    stochastic: bool = False,
 ) -> Environment:
     """Open a Z-machine file.
 
@@ -303,6 +305,7 @@ def _open_jericho(
         valid_actions: true: worldthread's list of valid actions; "jericho": jericho's own, as published agents had it
             (needs the extra language); false: none. A list takes up to some seconds for a new state.
         inventory: whether the world looks at the inventory after every move; false: the player has to ask for it.
+        stochastic: whether random events differ after each reset, so that no way back is sure.
 
     Returns:
         The environment.
@@ -318,6 +321,7 @@ def _open_jericho(
         cache_dir=cache_dir,
         valid_actions=valid_actions,
         inventory=inventory,
+        stochastic=stochastic,
     )
 
 

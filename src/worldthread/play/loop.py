@@ -25,7 +25,7 @@ from worldthread.play.audit_mapping import can_be_audited
 from worldthread.play.effects import had_effect
 from worldthread.play.run import RULES
 from worldthread.play.run_model import RunModel
-from worldthread.play.saved_states import SavedStates, returned
+from worldthread.play.saved_states import SavedState, SavedStates, returned
 from worldthread.play.step_record import ModuleRecord, StepRecord
 from worldthread.text import one_line
 from worldthread.types import Episode, Statement
@@ -150,7 +150,7 @@ class Play:
                 if decision.is_new and self._decisions_are_spent():  # the walk before it ended early
                     end = "decisions"
                     break
-                yield self._perform(decision)
+                yield from self._perform(decision)
                 if decision.finished and self._end() is None:
                     end = "agent"
                     break
@@ -205,13 +205,19 @@ class Play:
             self.module_auditor.observe(self._percept.step, self.env.truth(), self._module_graph.view())
         return decision
 
-    def _perform(self, decision: Decision) -> StepRecord:
+    def _perform(self, decision: Decision) -> Iterator[StepRecord]:
         self.decisions += decision.is_new
         self.stuck += decision.stuck
         if decision.problem:
-            return self._do_nothing(decision, decision.problem)
-        if decision.return_to is not None:
-            return self._go_back(decision, decision.return_to)
+            yield self._do_nothing(decision, decision.problem)
+        elif decision.return_to is None:
+            yield self._act(decision)
+        elif self.env.is_stochastic and decision.return_to != self._states.here:
+            yield from self._go_back_by_chance(decision, decision.return_to)
+        else:
+            yield self._go_back(decision, decision.return_to)
+
+    def _act(self, decision: Decision) -> StepRecord:
         assert self._percept is not None
         offered, before = self._percept.valid_actions, self.info
         try:
@@ -241,21 +247,69 @@ class Play:
         self.returns += 1
         with self._world_timed():
             saved = self._states.go_back(number)
+        return self._arrive_again(decision, saved)
+
+    def _arrive_again(self, decision: Decision, saved: SavedState) -> StepRecord:
         self.info = saved.info
         percept = returned(saved.percept, self._moves_left())
         self._perceive(percept)
         if self.audit:
-            self.auditor.go_back(self._expectations[number])
+            self.auditor.go_back(self._expectations[percept.moment])
             self.auditor.observe(percept.step, self.env.truth(), self.graph.view())
         return self._record(decision, percept)
 
+    def _go_back_by_chance(self, decision: Decision, number: int) -> Iterator[StepRecord]:
+        """Play the path to a state again in a world of chance; from the first difference on, the states are new ones.
+
+        The path guides the play there too, until the game ends or the moves are spent: a later state may be the wanted
+        one again. Moves to known states are free as any return; those to new states count.
+
+        Yields:
+            A record for each new state, or one for the return when there is no difference.
+        """
+        assert self._percept is not None
+        self.moves += self._percept.returned
+        self.returns += 1
+        steps = self._states.retrace(number)
+        told: Decision | None = decision  # the first record holds it
+        before: int | None = None
+        while True:
+            with self._world_timed():
+                step = next(steps, None)
+            if step is None:
+                break
+            if step.is_same:
+                before = step.number
+                continue
+            if self.audit and told is not None:
+                self.auditor.go_back(Expectation() if before is None else self._expectations[before])
+            self.moves += step.action is not None
+            self.info = step.info
+            yield self._reach_new_state(
+                told, None, step.observation, step.reward, ended=step.ended, rerouted=(before, step.action)
+            )
+            told, before = None, self._states.here
+            if self.max_moves is not None and self.moves >= self.max_moves:
+                break
+        if told is not None:
+            yield self._arrive_again(decision, self._states[number])
+
     def _reach_new_state(
-        self, decision: Decision | None, valid: bool | None, observation: str, reward: float, *, ended: bool
+        self,
+        decision: Decision | None,
+        valid: bool | None,
+        observation: str,
+        reward: float,
+        *,
+        ended: bool,
+        rerouted: tuple[int | None, str | None] | None = None,
     ) -> StepRecord:
-        """Pass a new state of the world to the agent."""
+        """Pass a new state to the agent; on the way back, ``rerouted`` holds the number before it and the action."""
         before = None if self._percept is None else self._states.here
-        depth = 0 if before is None else self._states[before].depth + 1
         action = decision.action if decision else None
+        if rerouted is not None:
+            before, action = rerouted
+        depth = 0 if before is None else self._states[before].depth + 1
         info = self.info
         goal = info.goal if before is None or (self.rules > 1 and info.goal != self._goal) else ""
         self._goal = info.goal
@@ -270,6 +324,8 @@ class Play:
             moves_left=self._moves_left(),
             lists_all=self.rules == 1 or self.env.lists_all_actions,
             max_score=info.max_score,
+            returned=rerouted is not None,
+            rerouted=rerouted is not None,
         )
         with self._world_timed():
             self._states.add(percept, info)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from worldthread.agents.base import Percept, walk_back
@@ -28,11 +29,35 @@ class SavedState:
     saved: str | None = None
 
 
+@dataclass(frozen=True)
+class RetracedStep:
+    """A step on the way back to a state in a world of chance.
+
+    Args:
+        number: the number of the state that the path holds here.
+        action: the action; ``None`` for the beginning.
+        observation: the text of the world now.
+        reward: points gained in this step now.
+        ended: whether the game is over now.
+        info: the world's information now.
+        is_same: whether text, score and digest are those of the first time, here and in all steps before.
+    """
+
+    number: int
+    action: str | None
+    observation: str
+    reward: float
+    ended: bool
+    info: Info
+    is_same: bool
+
+
 class SavedStates:
     """The states of a play in the order in which it first reached them, and the world, which is in one of them.
 
     A world that can save its state is restored at once. Any other world is reset with the same seed, and the actions
-    of the path to the state are played again; different texts, scores or digests are an error then.
+    of the path to the state are played again; different texts, scores or digests are an error then. In a stochastic
+    world (:attr:`~worldthread.envs.base.Environment.is_stochastic`) the path is always played again (:meth:`retrace`).
 
     Args:
         env: the world.
@@ -66,7 +91,7 @@ class SavedStates:
         self._states.append(SavedState(percept, info, depth, self._save(info)))
 
     def _save(self, info: Info) -> str | None:
-        if not self._keep or not isinstance(self._env, RestorableEnvironment):
+        if not self._keep or self._env.is_stochastic or not isinstance(self._env, RestorableEnvironment):
             return None
         key = f"number {self.here}" if info.state is None else f"state {info.state}"
         if key not in self._saved_bytes:
@@ -86,10 +111,7 @@ class SavedStates:
             AgentError: there is no state of this number.
             ContractError: the world does not reach the same state again.
         """
-        if not 0 <= number < len(self._states):
-            raise AgentError(
-                f"the agent asked to return to state {number}; the states so far are 0 to {len(self._states) - 1}"
-            )
+        self._require_known(number)
         state = self._states[number]
         if number != self.here:
             if state.saved is not None and isinstance(self._env, RestorableEnvironment):
@@ -100,6 +122,46 @@ class SavedStates:
                 self._play_again(number)
             self.here = number
         return state
+
+    def retrace(self, number: int) -> Iterator[RetracedStep]:
+        """Reset a stochastic world and play the actions on the path to a state, as a guide to it.
+
+        The caller adds the states from the first one that is not the same on (:meth:`add`), and may stop at any step.
+
+        Args:
+            number: the number of the state.
+
+        Yields:
+            The steps of the path, the beginning first; none after the end of the game.
+
+        Raises:
+            AgentError: there is no state of this number.
+        """
+        self._require_known(number)
+        is_same, ended = True, False
+        for at in [*walk_back(number, lambda at: self._states[at].percept.before)][::-1]:
+            action, reward = self._states[at].percept.step.action, 0.0
+            if action is None:
+                observation, info = self._env.reset(self._seed)
+                ended = info.won or info.lost
+            else:
+                observation, reward, terminated, truncated, info = self._env.step(action)
+                ended = terminated or truncated
+            state = self._states[at]
+            first = state.percept.step.text, state.info.score, state.info.state, state.percept.ended
+            is_same = is_same and (observation, info.score, info.state, ended) == first
+            if is_same:
+                self.here = at
+                self.replayed_moves += action is not None
+            yield RetracedStep(at, action, observation, reward, ended, info, is_same)
+            if ended:
+                return
+
+    def _require_known(self, number: int) -> None:
+        if not 0 <= number < len(self._states):
+            raise AgentError(
+                f"the agent asked to return to state {number}; the states so far are 0 to {len(self._states) - 1}"
+            )
 
     def _play_again(self, number: int) -> None:
         """Reset the world and play the actions on the path to a state."""
@@ -125,7 +187,7 @@ class SavedStates:
             raise ContractError(
                 f"the world {self._env.id!r} does not return to state {number} (after {action!r}): {what} was "
                 f"{str(first)[:_SHOWN]!r} and is {str(now)[:_SHOWN]!r} now. The same seed and the same actions must "
-                "lead to the same state; otherwise no agent can return to earlier states of this world"
+                "lead to the same state; a world in which chance decides has to say so (is_stochastic)"
             )
 
 

@@ -44,7 +44,8 @@ class StepRecord:
 
     Args:
         turn: the number of moves so far; 0 for the opening text.
-        decision: the agent's decision; ``None`` for the opening text.
+        decision: the agent's decision; ``None`` for the opening text, and for the further moves of a return that chance
+            led elsewhere.
         percept: the percept that the agent got after the step.
         observation: the text of the world after the step.
         info: the world's structured information after the step.
@@ -79,7 +80,7 @@ class StepRecord:
     def label(self) -> str:
         """The action in a form for display, such as ``"(start)"``."""
         if self.decision is None:
-            return "(start)"
+            return self.percept.step.action or "(start)"
         if self.percept.problem:
             return "(nothing)"
         if self.decision.return_to is not None:
@@ -89,11 +90,12 @@ class StepRecord:
     def as_json(self) -> dict[str, Any]:
         """Return one line of a trajectory. It never holds the true state of the world, nor any duration."""
         decision, percept = self.decision, self.percept
+        action = decision.action if decision is not None and not percept.rerouted else percept.step.action
         return {
             "turn": self.turn,
             "moment": percept.moment,
             "before": percept.before,
-            "action": _writable(decision.action) if decision else None,
+            "action": _writable(action) if action is not None else None,
             "return_to": decision.return_to if decision else None,
             "problem": _writable(percept.problem),
             "valid": self.valid,
@@ -119,6 +121,7 @@ class StepRecord:
             "model_calls": self.usage.calls + self.usage.reused,
             "prompt_tokens": self.usage.usage.prompt_tokens,
             "completion_tokens": self.usage.usage.completion_tokens,
+            **({"rerouted": True} if percept.rerouted else {}),
             **({} if self.module is None else {"module": self.module.as_json()}),
         }
 

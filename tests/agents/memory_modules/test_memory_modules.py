@@ -186,6 +186,20 @@ def test_rag_adds_recency_importance_and_relevance() -> None:
     assert text == "\n".join(["Moments from the past:", *shown])
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_rating_sees_the_plan(version: int) -> None:
+    asked: list[str] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request.messages[-1].content)
+        return '{"importance": 5}'
+
+    player = agent(lambda context: RagModule(context, version=version), answer)
+    through(player, percepts()[:1])
+    assert ("find the iron key" in asked[0]) is (version == 2)
+    assert GOAL in asked[0]
+
+
 def test_a_rating_that_cannot_be_used_counts_least() -> None:
     player = agent("rag", lambda request: '{"importance": 11}')
     assert "Kitchen" in through(player, percepts()[:2])

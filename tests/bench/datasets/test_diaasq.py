@@ -304,3 +304,62 @@ def test_files_of_another_form_are_refused(tmp_path: Path, row: dict[str, Any], 
     path.write_text('{"id": "x"}', encoding="utf-8")
     with pytest.raises(FormatError, match=r"line 1: .*expected a dialogue with id"):
         load("diaasq", path)
+
+
+def test_the_kinds_of_question_of_personalai(path: Path, dataset: Dataset) -> None:
+    whole = load("diaasq_personalai", path)
+    kinds = {question.type.removesuffix("_as_of") for question in whole.questions}
+    assert kinds == {"opinion", "people", "majority", "better", "similar"}
+    assert whole.version == "diaasq-personalai/1"
+    assert len(whole.questions) > len(dataset.questions)
+    folded = TemporalGraph(passage.episode(given=True) for passage in whole.passages)
+    views: dict[float | None, dict[tuple[str, str], set[str]]] = {}
+    asked = 0
+    for question in whole.questions:
+        if not question.type.startswith("similar"):
+            continue
+        said = views.setdefault(question.as_of, held(folded.view(question.as_of)))
+        names = [name for name in re.findall(r"[A-Z][a-z]+", question.text) if any(name == s for s, _ in said)]
+        third = re.search(r"(?:to |like )([A-Z][a-z]+)(?:'s)?: ", question.text)
+        assert third is not None
+        pair = [name for name in dict.fromkeys(names) if name != third[1]]
+        assert len(pair) == 2, question.text
+        scores = []
+        for name in pair:
+            both = [subject for speaker, subject in said if speaker == name and (third[1], subject) in said]
+            clear = [(said[name, s], said[third[1], s]) for s in both]
+            clear = [(a, b) for a, b in clear if len(a) == len(b) == 1]
+            assert clear
+            scores.append(sum(1 if a == b else -1 for a, b in clear))
+        assert scores[0] != scores[1]
+        assert question.answers == (pair[scores.index(max(scores))],)
+        asked += 1
+    assert asked >= 20
+
+
+def test_questions_about_the_past_name_a_day_on_which_somebody_spoke(path: Path) -> None:
+    whole = load("diaasq_personalai", path)
+    spoken = {int((passage.at or 0) // DAY) for passage in whole.passages}
+    dated = [question for question in whole.questions if question.as_of is not None]
+    assert len(dated) > 100
+    assert {int((question.as_of or 0) // DAY) for question in dated} <= spoken
+    assert {(question.as_of or 0) % DAY for question in dated} == {DAY - 1}
+
+
+def test_the_files_beside_are_read_too(tmp_path: Path) -> None:
+    for part in ("valid", "test"):
+        (tmp_path / f"{part}.json").write_text(json.dumps(SMALL), encoding="utf-8")
+    dataset = load("diaasq_personalai", tmp_path / "valid.json", seed=3)
+    assert {id_ for id_ in dataset.by_id if not id_.startswith("later-")} == {
+        f"{part}-000{n}" for part in ("valid", "test") for n in (1, 2)
+    }
+    assert (dataset.counts["dialogues of valid"], dataset.counts["dialogues of test"]) == (2, 2)
+    assert "dialogues of train" not in dataset.counts
+    alone = load("diaasq", tmp_path / "valid.json", seed=3)
+    assert {"0001", "0002"} <= set(alone.by_id), "the other data set is as it was"
+
+
+def test_at_most_as_many_questions_as_in_the_paper(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worldthread.bench.datasets.diaasq.PERSONALAI_QUESTIONS", 50)
+    assert len(load("diaasq_personalai", path).questions) == 50
+    assert len(load("diaasq_personalai", path, limit=20).questions) == 20

@@ -41,7 +41,8 @@ class AttemptAgent(ModelAgent):
     """Plays attempt after attempt, for as long as the play lasts.
 
     An attempt is over after ``attempt_moves`` moves (those without an action count too), or when the game ends. Then
-    the agent learns from it (:meth:`_learn`) and returns to where the next one begins (:meth:`_next_start`).
+    the agent learns from it (:meth:`_learn`) and returns to where the next one begins (:meth:`_next_start`). Where
+    chance leads elsewhere on the way back, the attempt begins there.
 
     Prompts are at most ``prompt_characters`` long, apart from unusable answers that the model is asked to repair: the
     current attempt takes a fifth at most, what was learned before (:meth:`_context`) three fifths, the list of valid
@@ -96,8 +97,12 @@ class AttemptAgent(ModelAgent):
 
     def perceive(self, percept: Percept) -> Episode:
         episode = super().perceive(percept)
+        if percept.is_new:
+            self._goal = percept.step.goal or self._goal
+            self._steps.append(self._step(percept))
+            self._reached(self._steps[-1])
         if percept.returned:
-            self.attempts += 1
+            self.attempts += self._return is not None  # a return that chance rerouted is perceived step by step
             self.moves = 0
             self._start = percept.moment
             self._remarks_at.clear()
@@ -105,10 +110,6 @@ class AttemptAgent(ModelAgent):
             return episode
         if percept.problem:
             self._remarks_at[percept.moment].append(f"nothing was done: {percept.problem}")
-        else:
-            self._goal = percept.step.goal or self._goal
-            self._steps.append(self._step(percept))
-            self._reached(self._steps[-1])
         self.moves += percept.before is not None or bool(percept.problem)
         return episode
 

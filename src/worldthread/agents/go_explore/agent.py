@@ -79,10 +79,14 @@ class GoExplore(PerceivingAgent):
 
     def perceive(self, percept: Percept) -> Episode:
         episode = super().perceive(percept)
-        if percept.returned:
-            self._here = self._visits[percept.moment]
-        elif not percept.problem:
+        if percept.is_new:
             self._arrive(percept)
+        elif percept.returned:
+            self._here = self._visits[percept.moment]
+        if percept.rerouted and self._next is not None:
+            assert self._here is not None
+            if self._next.action not in self._here.actions:  # it was meant for the state that was not reached
+                self._next = None
         return episode
 
     def decide(self) -> Decision:

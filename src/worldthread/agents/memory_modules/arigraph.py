@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar, Final
 
@@ -28,8 +27,7 @@ from worldthread.extract.arigraph.extractor import DIRECTIONS, AriGraphExtractor
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name
-from worldthread.retrieve.published.arigraph import AriGraphSettings, arigraph
-from worldthread.retrieve.query import Query
+from worldthread.retrieve.published.arigraph import episodic_relevance, search_for_items
 from worldthread.types import Episode, Extraction, Fact
 
 WIDTH: Final = 6
@@ -106,7 +104,7 @@ class AriGraphModule(MemoryModule):
 
     def observe(self, percept: Percept, episode: Episode) -> None:
         super().observe(percept, episode)
-        if not (percept.problem or percept.returned):
+        if percept.is_new:
             self._rooms.append(self.context.memory.view().value(v.PLAYER, v.IS_IN))
 
     def _returned(self, left: Sequence[ObservedStep]) -> None:
@@ -197,17 +195,9 @@ class AriGraphModule(MemoryModule):
         depths = {item.name.strip().lower(): item.depth for item in items}
         if not depths:
             return {}
-        index, embed = self._index.retrieval_index(), self._index.embedder.embed
-        found: dict[Fact, str] = {}
-        for (name, depth), vector in zip(depths.items(), embed(list(depths)), strict=True):
-            settings = AriGraphSettings(depth=depth, width=self._width, theses=False, embed=embed)
-            scores = arigraph(Query(name, vector), index, settings).statements
-            ranked = sorted(range(len(scores)), key=lambda number: -float(scores[number]))
-            for number in ranked:
-                statement = self.graph.numbered_statement(number) if math.isfinite(scores[number]) else None
-                if isinstance(statement, Fact):
-                    found.setdefault(statement, name)
-        return found
+        numbers = search_for_items(depths, self._index.retrieval_index(), self._index.embedder.embed, self._width)
+        statements = ((self.graph.numbered_statement(number), name) for number, name in numbers.items())
+        return {statement: name for statement, name in statements if isinstance(statement, Fact)}
 
     def _episodic_search(self, found: Collection[Fact], steps: Iterable[ObservedStep]) -> list[Episode]:
         """Rank past observations by equation 1 of the paper.
@@ -224,9 +214,9 @@ class AriGraphModule(MemoryModule):
         for step in steps:
             extracted = self._extracted.get(step.percept.moment)
             stated = set() if extracted is None else set(extracted.extraction.statements)
-            n, size = len(stated.intersection(found)), max(len(stated), 1)
+            n = len(stated.intersection(found))
             if n:
-                scored.append((n / size * math.log(size), step.episode.at, step.episode))
+                scored.append((episodic_relevance(n, len(stated)), step.episode.at, step.episode))
         best = sorted(scored, key=lambda entry: (-entry[0], -entry[1]))[: self._moments]
         return [episode for _, _, episode in sorted(best, key=lambda entry: entry[1])]
 

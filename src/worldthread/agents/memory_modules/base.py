@@ -159,13 +159,14 @@ class MemoryModule(ABC):
         """
         if percept.problem:
             return
-        if not percept.returned:
-            self._observed.append(ObservedStep(percept, episode))
-            self.path.append(self._observed[-1])
-            return
         left = self.path
-        self.path = [*walk_back(self._observed[percept.moment], self._before)][::-1]
-        self._returned(left)
+        if percept.is_new:
+            self._observed.append(ObservedStep(percept, episode))
+        if percept.is_new and percept.before == (left[-1].percept.moment if left else None):
+            self.path.append(self._observed[-1])
+        else:
+            self.path = [*walk_back(self._observed[percept.moment], self._before)][::-1]
+            self._returned(left)
 
     def _before(self, step: ObservedStep) -> ObservedStep | None:
         before = step.percept.before

@@ -64,25 +64,29 @@ class RagModule(MemoryModule):
     """Recalls the ``count`` observations of the highest recency + importance + relevance, each scaled to [0, 1].
 
     Recency is :data:`DECAY` to the power of the moves since (as in the published code of AriGraph; in Park et al. since
-    the last retrieval). Importance is the model's rating when the observation is new. Relevance is the similarity with
-    the present observation and the plan. One call of the model for each observation ("importance"); one whose rating
-    cannot be used counts as the least important.
+    the last retrieval). Importance is the model's rating for the task and the plan when the observation is new.
+    Relevance is the similarity with the present observation and the plan. One call of the model for each observation
+    ("importance"); one whose rating cannot be used counts as the least important.
 
     Args:
         context: asks the model, embeds.
         count: how many observations are recalled, at least 1. The default was chosen by hand.
+        version: with 1, the rating does not see the plan, as before.
 
     Raises:
-        InputError: ``count`` is below 1.
+        InputError: ``count`` is below 1, or there is no such version.
     """
 
     name: ClassVar[str] = "rag"
 
-    def __init__(self, context: ModuleContext, *, count: int = 5) -> None:
+    def __init__(self, context: ModuleContext, *, count: int = 5, version: int = 2) -> None:
         super().__init__(context)
         if count < 1:
             raise InputError(f"count must be at least 1, not {count}")
+        if version not in (1, 2):
+            raise InputError(f"version must be 1 or 2, not {version}")
         self._count = count
+        self._version = version
         self._embedder = context.load_embedder()
         self._items: dict[int, RetrievableItem] = {}  # by number of the state
 
@@ -113,7 +117,10 @@ class RagModule(MemoryModule):
         return items
 
     def _importance(self, step: ObservedStep, situation: Situation) -> int:
-        messages = prompt("importance", goal=situation.goal or "(none is stated)", moment=step.episode.text)
+        values = {"goal": situation.goal or "(none is stated)", "moment": step.episode.text}
+        if self._version > 1:
+            values["plan"] = situation.plan or "(none so far)"
+        messages = prompt("importance", self._version, **values)
         answer = self.context.caller.ask_optional(
             "importance", messages, Importance, temperature=IMPORTANCE_TEMPERATURE
         )

@@ -52,15 +52,16 @@ class SimulacraModule(RagModule):
         context: asks the model, embeds.
         count: how many observations and insights are recalled, at least 1.
         threshold: the sum of importance, each within [1, 10], after which insights are drawn.
+        version: as of :class:`~worldthread.agents.memory_modules.rag.RagModule`.
 
     Raises:
-        InputError: ``count`` is below 1.
+        InputError: ``count`` is below 1, or there is no such version.
     """
 
     name: ClassVar[str] = "simulacra"
 
-    def __init__(self, context: ModuleContext, *, count: int = 5, threshold: int = THRESHOLD) -> None:
-        super().__init__(context, count=count)
+    def __init__(self, context: ModuleContext, *, count: int = 5, threshold: int = THRESHOLD, version: int = 2) -> None:
+        super().__init__(context, count=count, version=version)
         self._threshold = threshold
         self._insights: dict[int, list[RetrievableItem]] = {}  # by number of the state in which they were drawn
 

@@ -52,9 +52,15 @@ class LoggedStep(msgspec.Struct, frozen=True):
 
 
 class LoggedQuestion(msgspec.Struct, frozen=True):
-    """A question of the question-answering logs: the triplets of each of its passages."""
+    """A question of the question-answering logs: the triplets of its passages, what was found, and the answer."""
 
+    question: str | None = None
+    answer: str | None = None
     passages_triplets: list[list[list[str]]] = []
+    crucial_items: dict[str, int] | None = None
+    retrieved_triplets: list[str] | None = None
+    predicted: str | None = None
+    aborted: bool = False
 
 
 def read_lines(folder: Path, kind: type[T]) -> Iterator[T]:

@@ -7,9 +7,12 @@ opinion   what a speaker thinks of a subject                                posi
 majority  what most of those who spoke about a subject think of it          positive, negative or neutral
 better    which of two targets has the better opinions in an aspect         a target
 people    who has an opinion of a polarity of a subject                     one to three names
+similar   whose opinions, of two people, are most similar to a third's      a name
 ========= ================================================================= ==========================================
 
-Each question asks about now and, where the answer differs, as of the end of a month (``opinion_as_of``, ...).
+Each question asks about now and, where the answer differs, as of the end of a month (``opinion_as_of``, ...), or of a
+day. Of two people, the one is more similar who agrees more often, less the disagreements, on the subjects of which both
+that person and the third hold an opinion.
 Questions that need more than :data:`MOST_GOLD` passages are left out, so that Recall@5 can always reach 1.
 """
 
@@ -19,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import combinations, permutations
+from itertools import chain, combinations, permutations
 from random import Random
 from typing import Final, TypeAlias
 
@@ -47,14 +50,27 @@ class _Issue:
     polarity: Polarity | None = None  # of the opinions that answer it; ``None`` for any
 
 
-def generate_questions(timeline: Timeline, random: Random) -> list[Question]:
-    """Return the questions in an order that mixes all types."""
+def generate_questions(
+    timeline: Timeline, random: Random, *, similar: bool = False, by_day: bool = False
+) -> list[Question]:
+    """Return the questions in an order that mixes all types.
+
+    Args:
+        timeline: the opinions.
+        random: chooses words, times and what is compared.
+        similar: whether to ask who is most similar, too.
+        by_day: whether questions about the past name a day on which somebody spoke, instead of the end of a month.
+
+    Returns:
+        The questions.
+    """
     questions: list[Question] = []
-    for number, issue in enumerate(_issues(timeline, random)):
+    issues = chain(_issues(timeline, random), _similar_issues(timeline, random) if similar else ())
+    for number, issue in enumerate(issues):
         answers = issue.answers(NOW)
         if answers:
             questions += _question(timeline, random, issue, number, answers, None)
-        ends = _month_ends(timeline, issue.keys)
+        ends = (_day_ends if by_day else _month_ends)(timeline, issue.keys)
         random.shuffle(ends)
         for end in ends:
             then = issue.answers(end.timestamp())
@@ -158,6 +174,38 @@ def _better(timeline: Timeline, one: Subject, other: Subject) -> Callable[[float
     return answers
 
 
+def _similar_issues(timeline: Timeline, random: Random) -> Iterator[_Issue]:
+    """Yield, for each speaker, who of two others judges more like that speaker."""
+    subjects: dict[str, set[Subject]] = {}
+    for speaker, subject in timeline.keys:
+        subjects.setdefault(speaker, set()).add(subject)
+    for speaker in sorted(subjects):
+        others = [other for other in sorted(subjects) if other != speaker and subjects[other] & subjects[speaker]]
+        pairs = list(combinations(others, 2))
+        for pair in random.sample(pairs, min(_PAIRS, len(pairs))):
+            one, other = random.sample(pair, 2)
+            shared = {who: sorted(subjects[who] & subjects[speaker], key=str) for who in (one, other)}
+            keys = tuple(
+                dict.fromkeys(key for who, both in shared.items() for s in both for key in ((speaker, s), (who, s)))
+            )
+            words = {"speaker": speaker, "one": one, "other": other}
+            yield _Issue("similar", keys, _similar(timeline, speaker, shared), words)
+
+
+def _similar(timeline: Timeline, speaker: str, shared: dict[str, list[Subject]]) -> Callable[[float], tuple[str, ...]]:
+    def score(who: str, time: float) -> int | None:
+        pairs = [(timeline.polarity((speaker, s), time), timeline.polarity((who, s), time)) for s in shared[who]]
+        known = [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
+        return sum(1 if mine == theirs else -1 for mine, theirs in known) if known else None
+
+    def answers(time: float) -> tuple[str, ...]:
+        scores = {who: score(who, time) for who in shared}
+        (one, first), (other, second) = scores.items()
+        return () if first is None or second is None or first == second else (one if first > second else other,)
+
+    return answers
+
+
 def _held(timeline: Timeline, keys: Iterable[_Key], time: float) -> dict[_Key, Polarity]:
     """Return the polarities that hold for the keys; empty when one key holds several at once."""
     held = {key: timeline.polarity(key, time) for key in keys if timeline.held(key, time)}
@@ -171,6 +219,14 @@ def _keys(timeline: Timeline, subject: Subject) -> tuple[_Key, ...]:
 
 def _passages(ids: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(ids)))
+
+
+def _day_ends(timeline: Timeline, keys: Iterable[_Key]) -> list[datetime]:
+    """Return the last second of every day but the last on which an opinion of the keys was stated."""
+    times = [opinions[0].at for key in keys for opinions in timeline.by_passage(key)]
+    days = sorted({datetime.fromtimestamp(time, UTC).date() for time in times})
+    ends = [datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC) for day in days]
+    return [end for end in ends if end.timestamp() < max(times)]
 
 
 def _month_ends(timeline: Timeline, keys: Iterable[_Key]) -> list[datetime]:

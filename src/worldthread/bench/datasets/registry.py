@@ -102,6 +102,13 @@ _spec(
     *("diaasq/valid.jsonl", "diaasq/valid.json", "data/dataset/jsons_en/valid.json", "jsons_en/valid.json"),
     generated=True,
 )
+_spec(
+    "diaasq_personalai",
+    "diaasq:load_personalai",
+    "DiaASQ with all kinds of question of PersonalAI, also from the files train and test beside",
+    *("diaasq/valid.jsonl", "diaasq/valid.json", "data/dataset/jsons_en/valid.json", "jsons_en/valid.json"),
+    generated=True,
+)
 
 
 def datasets() -> list[DatasetSpec]:

@@ -13,11 +13,10 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from worldthread.bench.datasets import Dataset
+from worldthread.bench.qa.memorize import Memorize
 from worldthread.errors import InputError
 from worldthread.extract.base import Extractor
-from worldthread.extract.model import ModelExtractor
 from worldthread.extract.prose.extractor import ProseExtractor
-from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel
@@ -30,6 +29,9 @@ Triples: TypeAlias = Literal["given", "none", "model"]
 """Source of the facts: the data set, rules, or a chat model. Rules extract the theses unless a chat model does."""
 
 TRIPLES: Final[tuple[Triples, ...]] = ("given", "none", "model")
+
+DEFAULT_MEMORIZE: Final = Memorize()
+"""One call for theses and triples; outdated statements are sought where passages have dates."""
 
 _BATCH: Final = 64  # episodes recorded together
 
@@ -86,25 +88,6 @@ class MemoryFigures:
         return asdict(self)
 
 
-class _WithoutEndings:
-    """An extractor for texts without dates, which have no order in time: no text ends a statement of another."""
-
-    settles_locally: Final = True
-
-    def __init__(self, extractor: Extractor) -> None:
-        self._extractor = extractor
-        self.name = extractor.name
-        self.concurrency = extractor.concurrency
-
-    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
-        return self._extractor.extract(text, speaker)
-
-    def outdate(
-        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
-    ) -> Extraction:
-        return extraction
-
-
 def digest_of(dataset: Dataset) -> str:
     """Return a digest of all passages with their statements, 16 hexadecimal digits; it identifies the memory."""
     state = hashlib.blake2b(digest_size=8)
@@ -119,11 +102,20 @@ def is_dated(dataset: Dataset) -> bool:
     return any(passage.at is not None for passage in dataset.passages)
 
 
-def episodes_of(dataset: Dataset, triples: Triples) -> Iterator[Episode]:
-    """Yield the passages as episodes, without an extraction when a model is to extract their facts."""
+def episodes_of(dataset: Dataset, triples: Triples, *, numbered: bool = False) -> Iterator[Episode]:
+    """Yield the passages as episodes, without an extraction when a model is to extract their facts.
+
+    Args:
+        dataset: the data set.
+        triples: source of the facts.
+        numbered: whether passages without dates follow each other in time; else all are at 0.
+
+    Yields:
+        The episodes.
+    """
     extractor = ProseExtractor()
-    for passage in dataset.passages:
-        at = 0.0 if passage.at is None else passage.at
+    for number, passage in enumerate(dataset.passages):
+        at = (float(number) if numbered else 0.0) if passage.at is None else passage.at
         if triples == "model":
             yield Episode(passage.full_text, at, passage.id)
             continue
@@ -141,6 +133,7 @@ def open_memory(
     embedder: Embedder,
     model: ChatModel | None = None,
     on_progress: Callable[[str, int, int], None] | None = None,
+    memorize: Memorize = DEFAULT_MEMORIZE,
 ) -> tuple[Memory, int, float]:
     """Open the memory of a data set; build what is missing, so that an interrupted build continues.
 
@@ -151,6 +144,7 @@ def open_memory(
         embedder: embeds everything in the memory.
         model: extracts facts from the passages when ``triples`` is ``"model"``.
         on_progress: called with a description of the work, the number of finished passages, and their total.
+        memorize: how the model reads the passages.
 
     Returns:
         The memory, which the caller closes; the number of passages processed now; and the duration, in seconds.
@@ -164,19 +158,19 @@ def open_memory(
         )
     show_progress = on_progress or (lambda what, done, total: None)
     by = f"-{_file_name_part(model.name)}" if triples == "model" and model is not None else ""
+    by += f"-{memorize.label}" if by and memorize.label else ""
     make_private_folder(folder)
     path = folder / f"{_file_name_part(dataset.name)}-{triples}{by}-{digest_of(dataset)}.worldthread"
     extractor: Extractor | None = None
     if triples == "model" and model is not None:
-        extractor = ModelExtractor(model)
-        if not is_dated(dataset):
-            extractor = _WithoutEndings(extractor)
+        extractor = memorize.extractor(model, dated=is_dated(dataset))
     memory = Memory(path, model="none", extractor=extractor, embedder=embedder)
     try:
         total, before = len(dataset.passages), len(memory.record.graph)
         start = time.perf_counter()
         if before < total:
-            episodes = episodes_of(dataset, triples)
+            numbered = triples == "model" and memorize.outdates(dated=is_dated(dataset))
+            episodes = episodes_of(dataset, triples, numbered=numbered)
             while batch := list(islice(episodes, _BATCH)):  # add_many skips what is already recorded
                 memory.record.add_many(batch)
                 show_progress(f"reading {dataset.name}", len(memory.record.graph), total)
@@ -193,15 +187,13 @@ def open_memory(
         raise
 
 
-def figures_of(
-    memory: Memory, dataset: Dataset, triples: Triples, reader: str, read: int, took: float
-) -> MemoryFigures:
+def figures_of(memory: Memory, dataset: Dataset, triples: str, reader: str, read: int, took: float) -> MemoryFigures:
     """Return the figures of a memory.
 
     Args:
         memory: the memory from :func:`open_memory`.
         dataset: its data set.
-        triples: source of the facts.
+        triples: source of the facts, with how the model read the passages.
         reader: name of the model that extracted the facts; empty without one.
         read: number of passages processed, as :func:`open_memory` returns it.
         took: duration in seconds, as :func:`open_memory` returns it.
@@ -222,7 +214,7 @@ def figures_of(
         triples=triples,
         reader=reader,
         passages=len(dataset.passages),
-        unread=len(memory.unread()) if triples == "model" else 0,
+        unread=len(memory.unread()) if triples.startswith("model") else 0,
         episodes=stats["episodes"],
         read=read,
         seconds=round(took, 2),

@@ -85,6 +85,7 @@ class QASetup:
         release: version of worldthread.
         cache: keeps what the stages before the answer found; ``None`` without one. Times of retrieval are then those of
             the cache for what it has.
+        outdated: whether passages ended statements of earlier ones; ``None``: if they have dates.
 
     Raises:
         InputError: ``entities`` is unknown, or is ``"model"`` without a model; or ``interleave`` is negative, or has
@@ -106,6 +107,7 @@ class QASetup:
     interleave: int = 0
     release: str = ""
     cache: StageCache | None = None
+    outdated: bool | None = None
 
     def __post_init__(self) -> None:
         if self.entities not in ENTITIES:
@@ -131,7 +133,7 @@ class QASetup:
             nearest=self.nearest,
             k=self.k,
             top=self.top,
-            only_current=is_dated(self.dataset),
+            only_current=is_dated(self.dataset) if self.outdated is None else self.outdated,
             max_tokens=self.max_tokens,
             model="" if self.model is None else self.model.name,
             judge="" if self.judge is None else self.judge.name,
@@ -203,6 +205,35 @@ def measure(
     if setup.nearest and waiting:
         _embed_names(setup)
     ask = partial(_record, setup, pipeline, configuration.only_current)
+    return ask_each(
+        ask, waiting, jobs, lambda question, record: results.add(configuration, question.id, record), report
+    )
+
+
+def ask_each(
+    ask: Callable[[Question], dict[str, Any]],
+    questions: Sequence[Question],
+    jobs: int,
+    add: Callable[[Question, dict[str, Any]], None],
+    report: Callable[[Question, str | None], None],
+) -> dict[str, str]:
+    """Answer questions, several at once; a question whose call to a model fails gets no record.
+
+    Args:
+        ask: answers a question and returns its record.
+        questions: the questions; once the budget is spent, no further one is asked.
+        jobs: how many are asked at once.
+        add: called with every question and its record.
+        report: called with every finished question and the reason why it has no record, else ``None``.
+
+    Returns:
+        The reasons, by id of the question.
+
+    Raises:
+        ReplayError: the recording that is replayed has no answer to a request.
+        MissingExtraError: the client library of a model is not installed.
+    """
+    waiting = list(questions)
     problems: dict[str, str] = {}
     with ThreadPoolExecutor(jobs, thread_name_prefix="worldthread-qa") as pool:
         running: dict[Future[dict[str, Any]], Question] = {}
@@ -214,7 +245,7 @@ def measure(
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     question = running.pop(future)
                     try:
-                        results.add(configuration, question.id, future.result())
+                        add(question, future.result())
                     except (ReplayError, MissingExtraError):
                         raise
                     except ModelError as error:
@@ -301,7 +332,7 @@ def _used(prefix: str, meter: Meter | None, model: ChatModel | None) -> dict[str
     if model is None:
         return {}
     totals = None if meter is None else meter.overall()
-    price = _price(model)
+    price = price_of(model)
     return {
         f"{prefix}calls": totals.calls if totals else 0,
         f"{prefix}reused": totals.reused if totals else 0,
@@ -311,6 +342,6 @@ def _used(prefix: str, meter: Meter | None, model: ChatModel | None) -> dict[str
     }
 
 
-def _price(model: ChatModel) -> Price | None:
+def price_of(model: ChatModel) -> Price | None:
     """Return the price of a model; a configured model may have prices from the user."""
     return model.meter.price if isinstance(model, ConfiguredChat) else Meter(model).price

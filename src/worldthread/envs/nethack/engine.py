@@ -76,11 +76,12 @@ class NetHackEngine:
         self.over = True
         self._seen: dict[str, NDArray[Any]] = {}
 
-    def start(self, seed: int) -> list[str]:
+    def start(self, seed: int, chance: int | None = None) -> list[str]:
         """Start a new game.
 
         Args:
             seed: decides everything: the dungeon, all random events, and the phase of the moon.
+            chance: decides the random events after the beginning instead; ``None``: the seed does.
 
         Returns:
             The greetings.
@@ -100,6 +101,8 @@ class NetHackEngine:
             self.press(RETURN)
             greetings.append(self.message)
         self._set_birthday(seed % 2**31)
+        if chance is not None:
+            self._game.set_current_seeds(core=chance, disp=chance, reseed=False, lgen=None)
         return [text for text in greetings if text]
 
     def press(self, key: str | int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, get_args
@@ -40,6 +41,8 @@ class NetHackEnvironment(Environment):
         character: see :class:`worldthread.envs.nethack.engine.NetHackEngine`.
         observation: the part of the level that observations describe, see
             :class:`worldthread.envs.nethack.view.View`.
+        stochastic: whether random events differ after each :meth:`reset`, in the same dungeon; else the seed decides
+            them.
 
     Raises:
         InputError: ``character`` or ``observation`` cannot be used.
@@ -55,10 +58,13 @@ class NetHackEnvironment(Environment):
         max_moves: int | None = None,
         character: str = "valkyrie",
         observation: Mode = "room",
+        stochastic: bool = False,
     ) -> None:
         if observation not in get_args(Mode):
             raise InputError(f"observation must be 'room' or 'level', not {observation!r}")
         self.id = id
+        self.is_stochastic = stochastic
+        self._resets = 0
         self._seed = seed
         self._goal = GOAL if goal is None else goal
         self._max_moves = max_moves
@@ -72,7 +78,12 @@ class NetHackEnvironment(Environment):
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
         if self._engine is None:
             self._engine = NetHackEngine(self._character)
-        greeting = self._engine.start(self._seed if seed is None else seed)
+        chosen = self._seed if seed is None else seed
+        chance = None
+        if self.is_stochastic and self._resets:
+            chance = random.Random(f"{chosen} {self._resets}").randrange(2**31)
+        self._resets += 1
+        greeting = self._engine.start(chosen, chance)
         self._game = Game(self._engine)
         self._game.console.messages[:0] = greeting
         text, info = self._observe(self._game, moves=0, score=self._game.stats.score)
@@ -149,6 +160,7 @@ def make_nethack(
     cache_dir: Path | None,
     character: str = "valkyrie",
     observation: Mode = "room",
+    stochastic: bool = False,
 ) -> NetHackEnvironment:
     """Make the registered game ``nethack``; ``cache_dir`` is ignored.
 
@@ -160,10 +172,17 @@ def make_nethack(
         cache_dir: ignored.
         character: the role of the player, such as "valkyrie" or "wizard".
         observation: what the text describes: the present "room" or the whole "level".
+        stochastic: whether random events differ after each reset.
 
     Returns:
         The environment.
     """
     return NetHackEnvironment(
-        id=spec.id, seed=seed, goal=goal, max_moves=max_moves, character=character, observation=observation
+        id=spec.id,
+        seed=seed,
+        goal=goal,
+        max_moves=max_moves,
+        character=character,
+        observation=observation,
+        stochastic=stochastic,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -296,7 +296,7 @@ class ModelExtractor:
             changed, read, extraction = extraction.changed, extraction.read, extraction.settled
         if not self._outdated or extraction.failures:
             return extraction
-        stored = clashing(extraction, changed, view)[: self._max_candidates]
+        stored = self.candidates(extraction, changed, view)[: self._max_candidates]
         if not stored:
             return extraction
         listed = numbered(stored)
@@ -320,6 +320,19 @@ class ModelExtractor:
                 endings[item.old] = _ending(stored[item.old - 1], item, read.at, dropped)
         self._add_dropped(dropped)
         return replace(extraction, endings=(*extraction.endings, *endings.values()))
+
+    def candidates(self, extraction: Extraction, changed: Iterable[str], view: GraphView) -> list[Statement]:
+        """Return the stored statements that a text may end, the likeliest first; a subclass may choose others.
+
+        Args:
+            extraction: what the text states.
+            changed: names of what the text says has changed.
+            view: what the memory holds before the text is added.
+
+        Returns:
+            The statements; the model is asked about the first ones.
+        """
+        return clashing(extraction, changed, view)
 
     def _read_one(self, read: _ReadText) -> Extraction:
         """Return the extraction of one text."""

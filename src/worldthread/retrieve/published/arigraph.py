@@ -16,7 +16,8 @@ The paper shows its agent the best two episodes; here all have scores, and the c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -86,6 +87,41 @@ def arigraph(query: Query, index: RetrievalIndex, settings: AriGraphSettings | N
     statements[numbers] = [finding.score for finding in found.values()]
     episodes = _episodic_search(query, index, numbers, settings)
     return Scores(episodes, statements, PathDescriptions(numbers, lambda number: _path(index, found, number)))
+
+
+def search_for_items(items: Mapping[str, int], index: RetrievalIndex, embed: Embed, width: int) -> dict[int, str]:
+    """Search the facts for several queries, each to a depth of its own (Algorithm 1: the crucial items).
+
+    Args:
+        items: the depth of the search, at least 1, by query.
+        index: the index.
+        embed: embeds the queries, and names of objects.
+        width: how many facts a query finds at most, at least 1.
+
+    Returns:
+        The numbers of the facts found, with the item that found each first, in the order of items and levels.
+    """
+    found: dict[int, str] = {}
+    if not items:
+        return found
+    for (name, depth), vector in zip(items.items(), embed(list(items)), strict=True):
+        settings = AriGraphSettings(depth=depth, width=width, theses=False, embed=embed)
+        scores = arigraph(Query(name, vector), index, settings).statements
+        numbers = np.flatnonzero(np.isfinite(scores))
+        for number in numbers[np.argsort(-scores[numbers], kind="stable")].tolist():
+            found.setdefault(number, name)
+    return found
+
+
+def episodic_relevance(found: int, asserted: int) -> float:
+    """Return the relevance of an episode (equation 1): n / max(N, 1) x ln(max(N, 1)).
+
+    Args:
+        found: how many of its facts were found (n).
+        asserted: how many facts it asserts (N).
+    """
+    size = max(asserted, 1)
+    return found / size * math.log(size)
 
 
 @dataclass(frozen=True)
