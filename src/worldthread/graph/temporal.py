@@ -606,6 +606,17 @@ class TemporalGraph:
         forms = self._statements.forms
         return [forms[form][0] for (form,) in self._state.episode_assertions.get(episode)]
 
+    def statement_id(self, statement: int) -> str:
+        """Return the id of a statement.
+
+        Args:
+            statement: one of :attr:`statement_numbers`.
+
+        Returns:
+            The ``id`` of the statement, however it is written.
+        """
+        return self._statements.id(statement)
+
     def names_of(self, statement: int) -> tuple[str, ...]:
         """Return the normalised names of the vertices of a statement.
 
