@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from worldthread.extract.prose.entities import topic_of
 from worldthread.extract.prose.sentences import title_of
+from worldthread.garbage import garbage_collector_paused
 from worldthread.graph import TemporalGraph
 from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.graph.strings import StringTable
@@ -191,21 +192,27 @@ class RetrievalIndex:
         assertions = self._assertions.grow(len(graph.statement_numbers))
         self._forms.grow(len(graph.statement_numbers))
         self.episodes = _fitting(self.episodes, len(present), len(graph))
-        missing = np.flatnonzero(present & ~self.episodes.filled).tolist()
-        ids = [record.id for number in missing if (record := graph.numbered_episode(number)) is not None]
-        found = list(zip(missing, episodes(ids), strict=True))
-        passages = [(number, episode.text) for number, episode in found]
-        _set_ties(self._episode_ties, len(present), list(zip(missing, ids, strict=True)))
+        self._numbering = -1  # an error or an interrupt meanwhile leaves half of it, so the next call begins anew
         touched = self._leave(np.flatnonzero(self._present & ~present[: len(self._present)]))
-        self._speakers.grow(len(present))
+        for table in (self._episode_ties, self._speakers):
+            table.grow(len(present))
         self._statement_ties.grow(len(assertions))
+        passages: list[tuple[int, str]] = []
         spelled: dict[int, str] = {}
-        for number, episode in found:
-            if number >= len(self._present):
-                touched |= self._enter(number, episode, graph, spelled)
+        missing = np.flatnonzero(present & ~self.episodes.filled).tolist()
+        for start in range(0, len(missing), _BATCH):
+            with garbage_collector_paused():
+                part = missing[start : start + _BATCH]
+                ids = [record.id for number in part if (record := graph.numbered_episode(number)) is not None]
+                for number, episode in zip(part, episodes(ids), strict=True):
+                    passages.append((number, episode.text))
+                    self._episode_ties.values[number] = _tie_of(episode.id)
+                    if number >= len(self._present):
+                        touched |= self._enter(number, episode, graph, spelled)
         self._present = present
         self._spell(touched.difference(spelled), graph)
         self.vocabulary.forget_tokens()
+        self._numbering = graph.numbering
         are_asserted = assertions > 0
         self.statements = _fitting(self.statements, len(assertions), int(np.count_nonzero(are_asserted)))
         for table, mask in ((self.episodes, present), (self.statements, are_asserted)):
@@ -412,7 +419,7 @@ class RetrievalIndex:
         for number, statement in changed:
             self.statement_words.add(number, str(statement))
         ids = [(number, statement.id) for number, statement in changed]
-        _set_ties(self._statement_ties, len(forms), ids)
+        _set_ties(self._statement_ties, ids)
 
     def _name_again(self, theses: NDArray[np.int64], graph: TemporalGraph) -> None:
         """Enter again what the episodes mention that assert some theses: their form says what in them is a name."""
@@ -498,9 +505,9 @@ def _form_digest(statement: Statement) -> int:
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big") or 1
 
 
-def _set_ties(ties: GrowingArray, count: int, ids: list[tuple[int, str]]) -> None:
-    """Set the ties of some items by their ids; ``count``: how many items there are."""
-    values = ties.grow(count)
+def _set_ties(ties: GrowingArray, ids: list[tuple[int, str]]) -> None:
+    """Set the ties of some items by their ids."""
+    values = ties.values
     if ids:
         values[[number for number, _ in ids]] = np.array([_tie_of(id_) for _, id_ in ids], np.uint64)
 
