@@ -194,8 +194,8 @@ class RetrievalIndex:
         self.episodes = _fitting(self.episodes, len(present), len(graph))
         self._numbering = -1  # an error or an interrupt meanwhile leaves half of it, so the next call begins anew
         touched = self._leave(np.flatnonzero(self._present & ~present[: len(self._present)]))
-        for table in (self._episode_ties, self._speakers):
-            table.grow(len(present))
+        for of_episodes in (self._episode_ties, self._speakers):
+            of_episodes.grow(len(present))
         self._statement_ties.grow(len(assertions))
         passages: list[tuple[int, str]] = []
         spelled: dict[int, str] = {}
