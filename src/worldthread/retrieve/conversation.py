@@ -99,6 +99,16 @@ class ConversationIndex:
             self._same_sessions[steps] = self.sessions[steps:] == self.sessions[: max(len(self) - steps, 0)]
         return self._same_sessions[steps]
 
+    @cached_property
+    def _session_ends(self) -> dict[int, Numbers]:
+        return {}
+
+    def session_ends(self, steps: int) -> Numbers:
+        """Return the places for which the place ``steps`` later is in another session; ``steps``: at least 1."""
+        if steps not in self._session_ends:
+            self._session_ends[steps] = np.flatnonzero(~self.is_same_session(steps))
+        return self._session_ends[steps]
+
     def shifted(self, values: Floats, steps: int) -> Floats:
         """Return for each place the value of another one in its session.
 

@@ -130,6 +130,12 @@ class IntegerTable:
             return self.rows[start:]
         return self._late[start - self._count : self._late_count]
 
+    def between(self, start: int, stop: int, column: int) -> NDArray[np.int32]:
+        """Return what the rows from number ``start`` to before ``stop`` have in one column; do not write to it."""
+        if stop <= self._count:
+            return self._rows[start:stop, column]
+        return self.at(np.arange(start, stop), column)
+
     def at(self, numbers: NDArray[np.integer[Any]], column: int) -> NDArray[np.int32]:
         """Return what some rows have in one column.
 

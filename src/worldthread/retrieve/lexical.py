@@ -159,8 +159,11 @@ class LexicalIndex:
         if not self._sorted or must_sort_again(len(self.rows), self._sorted, _LEAST_LATE):
             self._sort()
         first, end = self._pointers[number : number + 2] if number + 1 < len(self._pointers) else (0, 0)
-        places = np.arange(first, end) if self._order is None else self._order[first:end]
-        texts, times = self.rows.at(places, 0), self.rows.at(places, 2)
+        if self._order is None:
+            texts, times = self.rows.between(first, end, 0), self.rows.between(first, end, 2)
+        else:
+            places = self._order[first:end]
+            texts, times = self.rows.at(places, 0), self.rows.at(places, 2)
         late = self._late.get(number)
         if late is None:
             return texts, times

@@ -177,9 +177,13 @@ class CSRRows:
         rows, columns, starts = self._long
         if len(rows):
             found[rows] = np.maximum.reduceat(values[columns], starts)
-        if not self.filled.all():
-            found[~self.filled] = missing
+        found[self._empty] = missing
         return found
+
+    @cached_property
+    def _empty(self) -> Numbers:
+        """The rows without an entry."""
+        return np.flatnonzero(~self.filled)
 
 
 class GrowingRows:
@@ -323,8 +327,10 @@ class GrowingRows:
             return early
         found = np.full(self._rows, missing, np.float32)
         found[: len(early)] = early
-        was_empty = ~np.pad(self._early.filled, (0, self._rows - len(early)))
-        found[self._late_rows[was_empty[self._late_rows]]] = -np.inf
+        known = self._late_rows < len(early)
+        is_new = ~known
+        is_new[known] = ~self._early.filled[self._late_rows[known]]
+        found[self._late_rows[is_new]] = -np.inf
         np.maximum.at(found, self._late_rows, values[self._late_columns])
         return found
 
