@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP
 from worldthread.graph import TemporalGraph
-from worldthread.retrieve.sparse import Numbers
+from worldthread.retrieve.sparse import Numbers, distinct
 
 Floats = NDArray[np.float32]
 
@@ -64,7 +64,7 @@ class ConversationIndex:
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The numbers of the speakers, by normalised name."""
-        return {self.names[number]: number for number in np.unique(self.speakers).tolist()}
+        return {self.names[number]: number for number in distinct(self.speakers).tolist()}
 
     @cached_property
     def is_by_assistant(self) -> NDArray[np.bool_]:

@@ -28,6 +28,7 @@ from worldthread.retrieve.integer_table import GrowingArray, IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, NewRows
 from worldthread.retrieve.names import NameTable
+from worldthread.retrieve.sparse import distinct
 from worldthread.retrieve.stored_table import ItemName, Restriction, StoredTable, episode_name, statement_name
 from worldthread.retrieve.vocabulary import Vocabulary
 from worldthread.types import Episode, Statement, Thesis
@@ -424,7 +425,7 @@ class RetrievalIndex:
     def _name_again(self, theses: NDArray[np.int64], graph: TemporalGraph) -> None:
         """Enter again what the episodes mention that assert some theses: their form says what in them is a name."""
         asserted = self._asserted.rows
-        episodes = np.unique(asserted[np.isin(asserted[:, 1], theses), 0])
+        episodes = distinct(asserted[np.isin(asserted[:, 1], theses), 0])
         if not len(episodes):
             return
         self._linked = None

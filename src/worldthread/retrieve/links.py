@@ -282,7 +282,7 @@ class Links:
         self._mentions_of.extend(mentioned[:, 0], _marked(mentioned[:, 1], mentioned[:, 2]), len(present))
         self._mentioned_in.extend(mentioned[:, 1], _marked(mentioned[:, 0], mentioned[:, 2]), count)
         direct = self._direct.grow(count)
-        named = np.unique(mentioned[:, 1])
+        named = distinct(mentioned[:, 1])
         again = named[direct[named] == 0]
         np.add.at(direct, mentioned[:, 1], 1)
         self._add_names(count)
@@ -292,7 +292,7 @@ class Links:
         # what is within a new name is mentioned only where that name is: by the new episodes
         within = self._names.within
         crossed = crossed[within.at(crossed, 0) < old_names]
-        counted_anew = np.unique(np.concatenate((again, within.at(crossed, 1))))
+        counted_anew = distinct(np.concatenate((again, within.at(crossed, 1))))
         np.add.at(df, self._weighed_names(fresh)[1], 1)
         if len(counted_anew):
             df[counted_anew] = self._weighed_episodes(counted_anew)[0]
@@ -463,7 +463,7 @@ class Links:
                 np.arange(len(crossings), self._pairs),
             )
         )
-        pairs = np.asarray(np.unique(pairs), np.int64)
+        pairs = distinct(np.asarray(pairs, np.int64))
         return crossings.look_at(pairs, *self._masses(pairs))
 
 
