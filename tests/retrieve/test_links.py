@@ -102,6 +102,10 @@ def test_rows_made_when_they_are_looked_at_hold_the_same_as_rows_made_together(m
     monkeypatch.setattr(links_module, "_MADE_TOGETHER", 0)
     one_by_one = world.at_once()
     assert one_by_one is not together
+    for name in range(len(one_by_one.df)):
+        assert one_by_one.episodes_of_name.made(name) is None
+        mentioning = set(one_by_one.episodes_mentioning(name).tolist())
+        assert mentioning == set(together.episodes_of_name[name].tolist()) == set(together.episodes_mentioning(name))
     for name in ("names_of", "episodes_of_name"):
         whole, parts = getattr(together, name), getattr(one_by_one, name)
         for row in chance.permutation(len(whole)).tolist():

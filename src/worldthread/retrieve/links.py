@@ -129,6 +129,10 @@ class WeightedRows:
         start = int(self._places[row]) - 1
         return self._columns[start : start + int(self._counts[row])]
 
+    def made(self, row: int) -> NDArray[np.int32] | None:
+        """Return the columns of one row as ``[row]`` does, or ``None`` where nobody has looked at it yet."""
+        return self[row] if self.together or self._places[row] else None
+
     def counts(self, rows: Numbers) -> Numbers:
         """Return how many entries each of ``rows`` has."""
         if self._known is not None:
@@ -313,6 +317,17 @@ class Links:
     def idf(self, names: Integers) -> Floats:
         """Return the idf of some names; the formula is in the module."""
         return np.asarray(np.log(1 + self.episodes / np.maximum(self.df[names], 1)), np.float32)
+
+    def episodes_mentioning(self, name: int) -> NDArray[np.int32]:
+        """Return the episodes that mention a name, in any order, maybe several times; nothing is weighed for it."""
+        made = self.episodes_of_name.made(name)
+        if made is not None:
+            return made
+        pairs = self._pairs_of_shorter[name]
+        longer = self._names.within.at(pairs, 0)
+        names = np.full(len(longer), name)
+        around = longer[self._share(self.mass(longer), self.mass(names), names) >= SHARE]
+        return self._mentioned_in.columns_of(np.append(around, np.int32(name)))[0] >> 1
 
     def rarity(self, name: int) -> np.float32:
         """Return the rarity of a name; the formula is in the module."""

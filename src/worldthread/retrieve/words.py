@@ -14,6 +14,7 @@ import Stemmer
 from worldthread.names import stream_safe
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_FIRST_MARK: Final = "\u0300"  # no letter before it is a combining mark
 # words of almost every question that name nothing in particular
 STOP: Final = frozenset({
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",
@@ -49,7 +50,7 @@ def tokens_of(text: str) -> list[str]:
     folded = text.casefold()
     if not folded.isascii():
         folded = unicodedata.normalize("NFKD", stream_safe(folded))
-        folded = "".join(letter for letter in folded if not unicodedata.combining(letter))
+        folded = "".join(letter for letter in folded if letter < _FIRST_MARK or not unicodedata.combining(letter))
     found: list[str] = _WORD.findall(folded)
     return found
 

@@ -240,7 +240,7 @@ class QuantisedTable:
 
 def _numbers_in(blocks: NDArray[np.int64]) -> list[int]:
     """Return the numbers of some blocks, -1 or more, each once, ascending."""
-    found: list[int] = (np.flatnonzero(np.bincount(blocks + 1)) - 1).tolist()
+    found: list[int] = (np.flatnonzero(np.bincount(blocks.reshape(-1) + 1)) - 1).tolist()
     return found
 
 
