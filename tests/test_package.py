@@ -27,6 +27,7 @@ LAYERS = [
         "decoding",
         "errors",
         "foreign_code",
+        "garbage",
         "json_lines",
         "names",
         "paths",

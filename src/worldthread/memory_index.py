@@ -50,6 +50,7 @@ class MemoryIndex:
         self._vectors = vectors
         self._index: RetrievalIndex | None = None
         self._embedding = threading.RLock()
+        self._turns = 0  # how often somebody embedded
         self.progress: Progress | None = None
         """Called while a question waits for vectors: see :meth:`worldthread.Memory.watch_indexing`."""
         self._new_texts = False
@@ -166,12 +167,14 @@ class MemoryIndex:
         for _ in range(_ATTEMPTS):
             with self._store.read_lock() as graph:
                 index = self._loaded(graph)
-                if not index.take(graph, self._episodes):
+                pending = index.take(graph, self._episodes)
+                if not pending:
                     yield index
                     return
-            with self._turn_to_embed():
-                with self._store.read_lock() as graph:  # another thread may have embedded the same texts
-                    pending = self._loaded(graph).take(graph, self._episodes)
+            with self._turn_to_embed() as is_late:
+                if is_late:  # another thread may have embedded the same texts
+                    with self._store.read_lock() as graph:
+                        pending = self._loaded(graph).take(graph, self._episodes)
                 done, total = 0, sum(len(part.texts) for part in pending)
                 for part in pending:
                     if self.progress is not None:
@@ -206,13 +209,21 @@ class MemoryIndex:
         return VectorTables(episodes, statements, self._vectors.writes)
 
     @contextmanager
-    def _turn_to_embed(self) -> Iterator[None]:
-        """Let one thread embed at a time, so that none does what another is doing."""
+    def _turn_to_embed(self) -> Iterator[bool]:
+        """Let one thread embed at a time, so that none does what another is doing.
+
+        Yields:
+            Whether another thread had its turn meanwhile.
+        """
         if self._store.is_read_by_this_thread():
-            yield
+            yield False
             return
+        turns = self._turns
         with self._embedding:
-            yield
+            try:
+                yield self._turns != turns
+            finally:
+                self._turns += 1
 
     def _episodes(self, ids: Sequence[str]) -> list[Episode]:
         return [self._store.episode(id_) for id_ in ids]

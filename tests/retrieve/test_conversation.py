@@ -14,6 +14,7 @@ from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP
 from worldthread.extract.when import shown_time
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
+from worldthread.retrieve import spoken
 from worldthread.retrieve.conversation import LONGEST_PAUSE, ConversationIndex, ConversationOrder
 from worldthread.types import Episode
 
@@ -237,3 +238,33 @@ def test_the_order_that_is_kept_is_the_one_made_at_once(steps: list[tuple[bool, 
                 continue
             for name in ("episodes", "places", "sessions", "turns", "speakers", "times"):
                 assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+
+
+@given(
+    turns=st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=30),
+)
+@settings(max_examples=100, deadline=None)
+def test_windows_of_common_and_of_rare_words_are_those_of_the_formula(turns: list[tuple[int, bool]]) -> None:
+    begins = np.array([begins for _, begins in turns])
+    sessions, count = np.cumsum(begins), len(turns)
+    numbers = np.arange(count)
+    conversation = ConversationIndex(
+        episodes=numbers, places=numbers, sessions=sessions, turns=numbers, speakers=np.ones(count, np.int32),
+        times=numbers.astype(np.float64), names=["", "anna"],
+    )  # fmt: skip
+    times = np.array([times for times, _ in turns], np.float64)
+    places = np.flatnonzero(times)
+    weights = {0: 1.0} | dict(spoken._STEPS)
+    expected = [
+        sum(
+            weight * times[place - step]
+            for step, weight in weights.items()
+            if 0 <= place - step < count and sessions[place - step] == sessions[place]
+        )
+        for place in range(count)
+    ]
+    assert spoken._windows(conversation, places, times[places]).tolist() == expected
+    rare = np.zeros(count)
+    reached = spoken._spread(conversation, places, times[places], rare) if len(places) else places
+    assert rare.tolist() == expected
+    assert reached.tolist() == np.flatnonzero(rare).tolist()

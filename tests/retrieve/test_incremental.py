@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import METHODS, RetrievalIndex
+from worldthread.retrieve import index as index_module
 from worldthread.retrieve.search import search
 from worldthread.types import KINDS, Episode, Extraction, Fact, Statement, Thesis
 
@@ -94,3 +95,28 @@ def test_after_any_remembering_and_forgetting(method: str, steps: list[tuple[int
         found, expected = world.found(method, question, at), fresh.found(method, question, at)
         assert found.keys() == expected.keys()
         assert found == expected
+
+
+def test_an_index_is_right_after_an_error_while_it_read_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_module, "_BATCH", 4)
+    world, calls = World(POOL[:5]), 0
+    for episode in POOL[5:]:
+        world.graph.add(episode)
+
+    def failing(ids: Sequence[str]) -> list[Episode]:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise OSError("the disk is gone")
+        return [BY_ID[id_] for id_ in ids]
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        world.index.take(world.graph, failing)
+    world.follow()
+    at_once = World(POOL)
+    for question in QUESTIONS:
+        assert world.found("thread", question, None) == at_once.found("thread", question, None)
+    fresh = RetrievalIndex(world.embedder)
+    fresh.take(world.graph, lambda ids: [BY_ID[id_] for id_ in ids])
+    for name in ("asserted", "mentioned", "episode_ties", "statement_ties"):
+        np.testing.assert_array_equal(world.index.to_arrays()[name], fresh.to_arrays()[name])

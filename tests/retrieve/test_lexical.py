@@ -12,10 +12,10 @@ import pytest
 
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
-from worldthread.graph.strings import StringTable
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Query, RetrievalIndex
 from worldthread.retrieve.lexical import LexicalIndex, LexicalSettings, lexical
+from worldthread.retrieve.vocabulary import Vocabulary
 from worldthread.retrieve.words import words_of
 from worldthread.types import Episode, Extraction, Fact
 
@@ -36,8 +36,8 @@ def questions(shared: Path) -> list[str]:
         return [json.loads(line)["question"] for line, _ in zip(stream, range(40), strict=False)]
 
 
-def indexed(texts: Sequence[str], vocabulary: StringTable | None = None) -> LexicalIndex:
-    index = LexicalIndex(StringTable() if vocabulary is None else vocabulary)
+def indexed(texts: Sequence[str], vocabulary: Vocabulary | None = None) -> LexicalIndex:
+    index = LexicalIndex(Vocabulary() if vocabulary is None else vocabulary)
     for number, text in enumerate(texts):
         index.add(number, text)
     return index
@@ -69,12 +69,12 @@ def test_what_is_not_there_has_no_part(passages: list[str], questions: list[str]
 
 
 def test_what_comes_late_counts_as_what_came_early(passages: list[str], questions: list[str]) -> None:
-    grown = LexicalIndex(StringTable())
+    grown = LexicalIndex(Vocabulary())
     for number, text in enumerate(passages):
         grown.add(number, text)
         if number % 50 == 0:
             grown.scores("of the world", everything(number + 1))  # sorts what there is
-    vocabulary = StringTable()
+    vocabulary = Vocabulary()
     whole, present = indexed(passages, vocabulary), everything(len(passages))
     restored = LexicalIndex.of(vocabulary, whole.rows.rows)
     for question in questions:

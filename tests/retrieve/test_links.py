@@ -13,6 +13,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import RetrievalIndex
 from worldthread.retrieve import links as links_module
+from worldthread.retrieve import thread as thread_module
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.sparse import CSRRows, GrowingRows
 from worldthread.types import Episode, Extraction, Fact
@@ -101,6 +102,10 @@ def test_rows_made_when_they_are_looked_at_hold_the_same_as_rows_made_together(m
     monkeypatch.setattr(links_module, "_MADE_TOGETHER", 0)
     one_by_one = world.at_once()
     assert one_by_one is not together
+    for name in range(len(one_by_one.df)):
+        assert one_by_one.episodes_of_name.made(name) is None
+        mentioning = set(one_by_one.episodes_mentioning(name).tolist())
+        assert mentioning == set(together.episodes_of_name[name].tolist()) == set(together.episodes_mentioning(name))
     for name in ("names_of", "episodes_of_name"):
         whole, parts = getattr(together, name), getattr(one_by_one, name)
         for row in chance.permutation(len(whole)).tolist():
@@ -110,6 +115,51 @@ def test_rows_made_when_they_are_looked_at_hold_the_same_as_rows_made_together(m
                 for made, expected in zip(parts.passed_on(numbers), whole.passed_on(numbers), strict=True):
                     np.testing.assert_array_equal(made, expected)
     _require_same(_all_arrays(one_by_one), _all_arrays(together))
+
+
+def _rank_step_by_step(links: Links, of_episodes: np.ndarray, of_names: np.ndarray) -> np.ndarray:
+    """PageRank as the formula says, one vertex after the other."""
+    weights = {"episodes": of_episodes, "names": of_names}
+    for _ in range(thread_module.STEPS):
+        received = {name: [[] for _ in values] for name, values in weights.items()}
+        for kind, other, rows in (
+            ("episodes", "names", links.names_of),
+            ("names", "episodes", links.episodes_of_name),
+        ):
+            for vertex, weight in enumerate(weights[kind]):
+                entries = rows.entries(np.array([vertex]))
+                if len(entries.columns) and weight > thread_module.NEGLIGIBLE * len(entries.columns):
+                    for column, share in zip(entries.columns, entries.shares, strict=True):
+                        passed = np.float32(np.float32(thread_module.DAMPING) * share) * weight
+                        received[other][column].append(np.rint(np.float64(passed) * 2.0**50))
+        for name, seeds in (("episodes", of_episodes), ("names", of_names)):
+            restart = np.float32(1 - thread_module.DAMPING) * seeds
+            weights[name] = (restart + np.array([sum(parts) for parts in received[name]]) / 2.0**50).astype(np.float32)
+    return weights["episodes"]
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_rank_is_that_of_the_formula_to_the_last_bit(
+    seed: int, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not together:
+        monkeypatch.setattr(links_module, "_MADE_TOGETHER", 0)
+    monkeypatch.setattr(thread_module, "NEGLIGIBLE", 0.004)  # so that some vertices take no part
+    monkeypatch.setattr(thread_module, "_NEGLIGIBLE", float(np.float32(0.004)))
+    chance = np.random.default_rng(seed)
+    world = World()
+    for number in range(60):
+        world.add(_episode(number, *(NAMES[int(place)] for place in chance.zipf(1.5, 2) % len(NAMES))))
+        world.add(_episode(number, f"Thing {number}", f"Thing {number // 3}"))
+    links = world.followed()
+    assert links.names_of.together is together
+    episodes, names = np.zeros(len(links.present), np.float32), np.zeros(len(links.df), np.float32)
+    episodes[chance.integers(0, len(episodes), 4)] = 0.05
+    names[chance.integers(0, len(names), 3)] = 0.25
+    found = thread_module._rank(links, episodes, names)
+    np.testing.assert_array_equal(found, _rank_step_by_step(links, episodes, names))
+    assert np.count_nonzero(found) > 10
 
 
 @pytest.mark.parametrize("together", [True, False])

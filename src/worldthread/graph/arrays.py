@@ -5,16 +5,15 @@ The names of the arrays are part of the format and differ from those of the attr
 
 from __future__ import annotations
 
-import gc
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
+from worldthread.garbage import garbage_collector_paused
 from worldthread.graph.columns import PackedRows, RowTable, pack_strings, unpack_strings
 from worldthread.graph.episodes import EpisodeTable
 from worldthread.graph.merges import MergedNames
@@ -139,7 +138,7 @@ def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
         InputError: the arrays are of another format or do not fit each other.
     """
     try:
-        with _garbage_collector_paused():
+        with garbage_collector_paused():
             return _restored(arrays)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise InputError(f"these arrays do not hold a graph: {error}") from error
@@ -331,15 +330,3 @@ def _timed_endings(arrays: Mapping[str, NDArray[Any]]) -> set[int]:
     """Return the statements that an episode ends at a time which it states."""
     timed = _column(arrays, "ended_rows_timed", None)
     return set((np.searchsorted(arrays["ended_pointers"], timed, side="right") - 1).tolist())
-
-
-@contextmanager
-def _garbage_collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from scanning millions of new tuples over and over."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

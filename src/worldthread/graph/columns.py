@@ -346,8 +346,8 @@ class StringList:
         # in one attribute, so that an interrupt finds them together
         self._parts = (*_starts_of(packed), packed.data, packed, list[str]())
         if packed.max(initial=0) > 127:
-            for _ in self:  # decodes them, a part at a time
-                pass
+            for start, stop in self._decoded_parts():
+                str(self._parts[2][start:stop], "utf-8")
 
     def __len__(self) -> int:
         """Return the number of strings."""
@@ -360,13 +360,19 @@ class StringList:
         return str(content[starts[number] : starts[number + 1] - 1], "utf-8")
 
     def __iter__(self) -> Iterator[str]:
-        count, starts, content, _, late = self._parts
+        _, _, content, _, late = self._parts
+        for start, stop in self._decoded_parts():
+            yield from str(content[start : stop - 1], "utf-8").split("\0")
+        yield from late
+
+    def _decoded_parts(self) -> Iterator[tuple[int, int]]:
+        """Yield where each part of the packed strings that is decoded at once begins and ends."""
+        count, starts, *_ = self._parts
         start = 0
         while start < count:
             stop = min(max(bisect_left(starts, starts[start] + _DECODED_BYTES), start + 1), count)
-            yield from str(content[starts[start] : starts[stop] - 1], "utf-8").split("\0")
+            yield starts[start], starts[stop]
             start = stop
-        yield from late
 
     @property
     def late(self) -> int:

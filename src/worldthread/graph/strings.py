@@ -70,7 +70,9 @@ class StringTable:
 
     def intern(self, text: str) -> int:
         """Return the number of a string; a new one is added."""
-        number = self.find(text)
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._index.find(text)
         if number is None:
             number = self._numbers[text] = len(self.items)
             self.items.append(text)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from worldthread.arguments import require_finite
 from worldthread.errors import InputError
+from worldthread.garbage import garbage_collector_paused
 from worldthread.graph.arrays import state_from_arrays, state_to_arrays
 from worldthread.graph.compaction import compacted
 from worldthread.graph.conditions import Condition
@@ -138,14 +139,15 @@ class TemporalGraph:
         Raises:
             InputError: one of them is in the graph, or comes twice, with different extractions. None was added.
         """
-        new = {episode.id: episode for episode in self._new_among(episodes)}
-        if same_names := [pair for episode in new.values() for pair in episode.extraction.same_names]:
-            self._read_names(same_names)
-        for episode in sorted(new.values(), key=lambda e: (e.at, e.id)):
-            self._add(episode)
-            if self._state.late > max(_LEAST_SETTLED, len(self._statements.keys) // 3) and self.is_compact:
-                self._state.settle()
-        return len(new)
+        with garbage_collector_paused():
+            new = {episode.id: episode for episode in self._new_among(episodes)}
+            if same_names := [pair for episode in new.values() for pair in episode.extraction.same_names]:
+                self._read_names(same_names)
+            for episode in sorted(new.values(), key=lambda e: (e.at, e.id)):
+                self._add(episode)
+                if self._state.late > max(_LEAST_SETTLED, len(self._statements.keys) // 3) and self.is_compact:
+                    self._state.settle()
+            return len(new)
 
     def forget(self, episode_id: str) -> None:
         """Remove an episode, as if it had never been added.
@@ -607,6 +609,17 @@ class TemporalGraph:
         """
         forms = self._statements.forms
         return [forms[form][0] for (form,) in self._state.episode_assertions.get(episode)]
+
+    def statement_id(self, statement: int) -> str:
+        """Return the id of a statement.
+
+        Args:
+            statement: one of :attr:`statement_numbers`.
+
+        Returns:
+            The ``id`` of the statement, however it is written.
+        """
+        return self._statements.id(statement)
 
     def names_of(self, statement: int) -> tuple[str, ...]:
         """Return the normalised names of the vertices of a statement.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP
 from worldthread.graph import TemporalGraph
-from worldthread.retrieve.sparse import Numbers
+from worldthread.retrieve.sparse import Numbers, distinct
 
 Floats = NDArray[np.float32]
 
@@ -64,7 +64,7 @@ class ConversationIndex:
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The numbers of the speakers, by normalised name."""
-        return {self.names[number]: number for number in np.unique(self.speakers).tolist()}
+        return {self.names[number]: number for number in distinct(self.speakers).tolist()}
 
     @cached_property
     def is_by_assistant(self) -> NDArray[np.bool_]:
@@ -98,6 +98,16 @@ class ConversationIndex:
         if steps not in self._same_sessions:
             self._same_sessions[steps] = self.sessions[steps:] == self.sessions[: max(len(self) - steps, 0)]
         return self._same_sessions[steps]
+
+    @cached_property
+    def _session_ends(self) -> dict[int, Numbers]:
+        return {}
+
+    def session_ends(self, steps: int) -> Numbers:
+        """Return the places for which the place ``steps`` later is in another session; ``steps``: at least 1."""
+        if steps not in self._session_ends:
+            self._session_ends[steps] = np.flatnonzero(~self.is_same_session(steps))
+        return self._session_ends[steps]
 
     def shifted(self, values: Floats, steps: int) -> Floats:
         """Return for each place the value of another one in its session.

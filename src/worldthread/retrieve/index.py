@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from worldthread.extract.prose.entities import topic_of
 from worldthread.extract.prose.sentences import title_of
+from worldthread.garbage import garbage_collector_paused
 from worldthread.graph import TemporalGraph
 from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.graph.strings import StringTable
@@ -27,8 +28,10 @@ from worldthread.retrieve.integer_table import GrowingArray, IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, NewRows
 from worldthread.retrieve.names import NameTable
+from worldthread.retrieve.sparse import distinct
 from worldthread.retrieve.stored_table import ItemName, Restriction, StoredTable, episode_name, statement_name
-from worldthread.types import Episode, Fact, Statement, Thesis
+from worldthread.retrieve.vocabulary import Vocabulary
+from worldthread.types import Episode, Statement, Thesis
 from worldthread.vectors import VectorStore
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
@@ -115,7 +118,7 @@ class RetrievalIndex:
         self._are_facts = GrowingArray(np.zeros(0, bool))
         self._episode_ties = GrowingArray(np.zeros(0, np.uint64))
         self._statement_ties = GrowingArray(np.zeros(0, np.uint64))
-        self.vocabulary = StringTable()
+        self.vocabulary = Vocabulary()
         """The number of every word of a text or a name."""
         self.names = NameTable(self.vocabulary)
         """The names of objects."""
@@ -190,18 +193,27 @@ class RetrievalIndex:
         assertions = self._assertions.grow(len(graph.statement_numbers))
         self._forms.grow(len(graph.statement_numbers))
         self.episodes = _fitting(self.episodes, len(present), len(graph))
-        missing = np.flatnonzero(present & ~self.episodes.filled).tolist()
-        ids = [record.id for number in missing if (record := graph.numbered_episode(number)) is not None]
-        found = list(zip(missing, episodes(ids), strict=True))
-        passages = [(number, episode.text) for number, episode in found]
-        _set_ties(self._episode_ties, len(present), list(zip(missing, ids, strict=True)))
+        self._numbering = -1  # an error or an interrupt meanwhile leaves half of it, so the next call begins anew
         touched = self._leave(np.flatnonzero(self._present & ~present[: len(self._present)]))
-        self._speakers.grow(len(present))
-        for number, episode in found:
-            if number >= len(self._present):
-                touched |= self._enter(number, episode, graph)
+        for of_episodes in (self._episode_ties, self._speakers):
+            of_episodes.grow(len(present))
+        self._statement_ties.grow(len(assertions))
+        passages: list[tuple[int, str]] = []
+        spelled: dict[int, str] = {}
+        missing = np.flatnonzero(present & ~self.episodes.filled).tolist()
+        for start in range(0, len(missing), _BATCH):
+            with garbage_collector_paused():
+                part = missing[start : start + _BATCH]
+                ids = [record.id for number in part if (record := graph.numbered_episode(number)) is not None]
+                for number, episode in zip(part, episodes(ids), strict=True):
+                    passages.append((number, episode.text))
+                    self._episode_ties.values[number] = _tie_of(episode.id)
+                    if number >= len(self._present):
+                        touched |= self._enter(number, episode, graph, spelled)
         self._present = present
-        self._spell(touched, graph)
+        self._spell(touched.difference(spelled), graph)
+        self.vocabulary.forget_tokens()
+        self._numbering = graph.numbering
         are_asserted = assertions > 0
         self.statements = _fitting(self.statements, len(assertions), int(np.count_nonzero(are_asserted)))
         for table, mask in ((self.episodes, present), (self.statements, are_asserted)):
@@ -211,7 +223,7 @@ class RetrievalIndex:
                 table.follow(mask, (n for n in touched if are_asserted[n]) if mask is are_asserted else ())
         passages = [(number, text) for number, text in passages if not self.episodes.filled[number]]
         wanted = np.flatnonzero(are_asserted & ~self.statements.filled).tolist()
-        sentences = [(number, str(graph.numbered_statement(number))) for number in wanted]
+        sentences = [(number, spelled.get(number) or str(graph.numbered_statement(number))) for number in wanted]
         pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
         if not pending:
             self._change_count = graph.change_count
@@ -312,8 +324,8 @@ class RetrievalIndex:
             self._mentioned = IntegerTable.of(arrays["mentioned"])
             speakers = unpack_strings(arrays["speaker_names"])
             self._speaker_numbers = {name: number for number, name in enumerate(speakers)}
-            self.vocabulary = _strings_of_arrays("vocabulary", arrays)
-            names = _strings_of_arrays("names", arrays)
+            self.vocabulary = Vocabulary(*_strings_of_arrays("vocabulary", arrays))
+            names = StringTable(*_strings_of_arrays("names", arrays))
             self.episode_words = LexicalIndex.of(self.vocabulary, arrays["episode_words"])
             self.statement_words = LexicalIndex.of(self.vocabulary, arrays["statement_words"])
             self.names = NameTable.of(self.vocabulary, names, arrays["name_words"], arrays["within"])
@@ -328,12 +340,34 @@ class RetrievalIndex:
         self._linked = self._table_sizes
         return True
 
-    def _enter(self, number: int, episode: Episode, graph: TemporalGraph) -> set[int]:
-        """Enter an episode into the tables, and return the statements that it asserts."""
-        statements = set(graph.statements_of(number))
-        self._asserted.extend([(number, statement) for statement in statements])
-        self._assertions.values[list(statements)] += 1
-        mentioned = dict.fromkeys(self._names_in(statements, graph), 0)
+    def _enter(self, number: int, episode: Episode, graph: TemporalGraph, spelled: dict[int, str]) -> set[int]:
+        """Enter an episode into the tables, with the words of the statements that are new.
+
+        Args:
+            number: of the episode.
+            episode: the episode.
+            graph: the graph.
+            spelled: gets the new statements in words, by their numbers.
+
+        Returns:
+            The statements that the episode asserts.
+        """
+        numbers = set(graph.statements_of(number))
+        self._asserted.extend([(number, statement) for statement in numbers])
+        self._assertions.values[list(numbers)] += 1
+        forms, ties = self._forms.values, self._statement_ties.values
+        mentioned: dict[int, int] = {}
+        for statement_number in numbers:  # each is made once, while it is at hand
+            statement = graph.numbered_statement(statement_number)
+            if statement is None:
+                continue
+            for name in _names(statement, statement_number, graph):
+                mentioned[self.names.number(name)] = 0
+            if not forms[statement_number]:
+                text = spelled[statement_number] = str(statement)
+                forms[statement_number] = _form_digest(statement)
+                ties[statement_number] = _tie_of(graph.statement_id(statement_number))
+                self.statement_words.add(statement_number, text)
         if episode.speaker:
             speaker = normalise_name(episode.speaker)
             self._speakers.values[number] = self._speaker_numbers.setdefault(speaker, len(self._speaker_numbers))
@@ -344,14 +378,14 @@ class RetrievalIndex:
         # ascending, which makes them quick to sort
         self._mentioned.extend([(number, name, is_title) for name, is_title in sorted(mentioned.items())])
         self.episode_words.add(number, episode.text)
-        return statements
+        return numbers
 
     def _names_in(self, statements: Iterable[int], graph: TemporalGraph) -> Iterator[int]:
         """Yield the names in some statements in the form that is shown."""
         for number in statements:
             statement = graph.numbered_statement(number)
             if statement is not None:
-                yield from map(self.names.number, _names(statement))
+                yield from map(self.names.number, _names(statement, number, graph))
 
     def _leave(self, gone: NDArray[np.int64]) -> set[int]:
         """Note that some episodes are no longer in the graph, and return the statements that they asserted."""
@@ -386,12 +420,12 @@ class RetrievalIndex:
         for number, statement in changed:
             self.statement_words.add(number, str(statement))
         ids = [(number, statement.id) for number, statement in changed]
-        _set_ties(self._statement_ties, len(forms), ids)
+        _set_ties(self._statement_ties, ids)
 
     def _name_again(self, theses: NDArray[np.int64], graph: TemporalGraph) -> None:
         """Enter again what the episodes mention that assert some theses: their form says what in them is a name."""
         asserted = self._asserted.rows
-        episodes = np.unique(asserted[np.isin(asserted[:, 1], theses), 0])
+        episodes = distinct(asserted[np.isin(asserted[:, 1], theses), 0])
         if not len(episodes):
             return
         self._linked = None
@@ -472,11 +506,15 @@ def _form_digest(statement: Statement) -> int:
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big") or 1
 
 
-def _set_ties(ties: GrowingArray, count: int, ids: list[tuple[int, str]]) -> None:
-    """Set the ties of some items by their ids; ``count``: how many items there are."""
-    values = ties.grow(count)
+def _set_ties(ties: GrowingArray, ids: list[tuple[int, str]]) -> None:
+    """Set the ties of some items by their ids."""
+    values = ties.values
     if ids:
-        values[[number for number, _ in ids]] = np.array([int(id[:16], 16) for _, id in ids], np.uint64)
+        values[[number for number, _ in ids]] = np.array([_tie_of(id_) for _, id_ in ids], np.uint64)
+
+
+def _tie_of(id_: str) -> int:
+    return int(id_[:16], 16)
 
 
 def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:
@@ -493,10 +531,12 @@ def _strings_to_arrays(name: str, strings: StringTable) -> dict[str, NDArray[Any
     return {name: strings.items.packed(), f"{name}_index": strings.entries, f"{name}_seed": seed}
 
 
-def _strings_of_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> StringTable:
+def _strings_of_arrays(
+    name: str, arrays: Mapping[str, NDArray[Any]]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint64] | None, int | None]:
+    """Return the arguments of a :class:`StringTable`."""
     entries = arrays.get(f"{name}_index")
-    seed = None if entries is None else int(arrays[f"{name}_seed"][0])
-    return StringTable(arrays[name], entries, seed)
+    return arrays[name], entries, None if entries is None else int(arrays[f"{name}_seed"][0])
 
 
 def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -564,15 +604,14 @@ def _batched(table: Table, items: list[tuple[int, str]]) -> Iterator[PendingVect
         yield PendingVectors(table, np.array([number for number, _ in batch], np.int64), [text for _, text in batch])
 
 
-def _names(statement: Statement) -> Iterator[str]:
-    """Yield the normalised names in a statement that can lead to other episodes."""
-    if isinstance(statement, Fact):
-        subject, _, object_ = statement.key
-        yield from (subject, object_)
-    else:
-        for name in statement.objects:
-            if any(letter.isdigit() or (letter.isalpha() and not letter.islower()) for letter in name):
-                yield normalise_name(name)
+def _names(statement: Statement, number: int, graph: TemporalGraph) -> Iterator[str]:
+    """Yield the normalised names in a statement of a graph that can lead to other episodes."""
+    if not isinstance(statement, Thesis):
+        yield from graph.names_of(number)
+        return
+    for name in statement.objects:
+        if any(letter.isdigit() or (letter.isalpha() and not letter.islower()) for letter in name):
+            yield normalise_name(name)
 
 
 def _names_of_title(title: str) -> Iterator[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 _FIRST_ROWS: Final = 256
+_MOST_WAITING: Final = 1 << 16  # numbers
 _JOINED_SHARE: Final = 8  # rows are joined to those before when one in so many came later
 
 
@@ -45,19 +47,21 @@ class IntegerTable:
 
     Whole columns are read as arrays, which is why this is not :class:`~worldthread.graph.columns.RowTable`: that one
     holds lists of rows by key, which can be replaced, and has no columns. A few rows that come after many are kept
-    apart until somebody wants all rows, so that adding them does not copy the many.
+    apart until somebody wants all rows, so that adding them does not copy the many; and until somebody reads, they
+    wait in a list, since numpy takes longer for a row than for a thousand.
 
     Args:
         width: number of columns.
     """
 
-    __slots__ = ("_count", "_late", "_late_count", "_rows")
+    __slots__ = ("_count", "_late", "_late_count", "_rows", "_waiting")
 
     def __init__(self, width: int) -> None:
         self._rows = np.zeros((_FIRST_ROWS, width), np.int32)
         self._count = 0
         self._late = np.zeros((0, width), np.int32)
         self._late_count = 0
+        self._waiting: list[int] = []  # one row after the other
 
     @classmethod
     def of(cls, rows: NDArray[np.int32]) -> IntegerTable:
@@ -69,12 +73,20 @@ class IntegerTable:
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return self._count + self._late_count
+        return self._count + self._late_count + len(self._waiting) // self._rows.shape[1]
 
-    def extend(self, rows: Sequence[tuple[int, ...]]) -> None:
+    def extend(self, rows: Iterable[tuple[int, ...]]) -> None:
         """Add rows at the end."""
-        if not rows:
+        self._waiting.extend(chain.from_iterable(rows))
+        if len(self._waiting) > _MOST_WAITING:
+            self._enter()
+
+    def _enter(self) -> None:
+        """Put the rows that wait into arrays."""
+        if not self._waiting:
             return
+        rows = np.array(self._waiting, np.int32).reshape(-1, self._rows.shape[1])
+        self._waiting.clear()
         count = self._count + len(rows)
         if not self._late_count and count <= len(self._rows):
             self._rows[self._count : count] = rows
@@ -91,7 +103,7 @@ class IntegerTable:
             self._join()
 
     def _join(self) -> None:
-        count = len(self)
+        count = self._count + self._late_count
         if count > len(self._rows):
             grown = np.zeros((max(count * 5 // 4, _FIRST_ROWS), self._rows.shape[1]), np.int32)
             grown[: self._count] = self._rows[: self._count]
@@ -102,6 +114,7 @@ class IntegerTable:
     @property
     def rows(self) -> NDArray[np.int32]:
         """All rows, shape (len(self), width): a view, valid until the next change."""
+        self._enter()
         if self._late_count:
             self._join()
         return self._rows[: self._count]
@@ -112,9 +125,16 @@ class IntegerTable:
 
     def after(self, start: int) -> NDArray[np.int32]:
         """Return the rows from number ``start`` on: a view, valid until the next change."""
+        self._enter()
         if start < self._count:
             return self.rows[start:]
         return self._late[start - self._count : self._late_count]
+
+    def between(self, start: int, stop: int, column: int) -> NDArray[np.int32]:
+        """Return what the rows from number ``start`` to before ``stop`` have in one column; do not write to it."""
+        if stop <= self._count:
+            return self._rows[start:stop, column]
+        return self.at(np.arange(start, stop), column)
 
     def at(self, numbers: NDArray[np.integer[Any]], column: int) -> NDArray[np.int32]:
         """Return what some rows have in one column.
@@ -123,6 +143,7 @@ class IntegerTable:
             numbers: of rows.
             column: number of the column.
         """
+        self._enter()
         if not self._late_count:
             return np.asarray(self._rows[numbers, column])
         is_late = numbers >= self._count

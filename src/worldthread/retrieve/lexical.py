@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.graph.strings import StringTable
 from worldthread.retrieve.integer_table import GrowingArray, IntegerTable
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers, must_sort_again, row_pointers, stable_order
-from worldthread.retrieve.words import words_of
+from worldthread.retrieve.vocabulary import Vocabulary
+from worldthread.retrieve.words import tokens_of, words_of
 
 Floats = NDArray[np.float32]
 
@@ -56,7 +56,7 @@ class LexicalIndex:
         vocabulary: numbers of words; new words are added to it. It may be shared.
     """
 
-    def __init__(self, vocabulary: StringTable) -> None:
+    def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self.rows = IntegerTable(3)
         """(text, word, times)."""
@@ -67,7 +67,7 @@ class LexicalIndex:
         self._late: dict[int, list[tuple[int, int]]] = {}  # by word: text, times
 
     @classmethod
-    def of(cls, vocabulary: StringTable, rows: NDArray[np.int32]) -> LexicalIndex:
+    def of(cls, vocabulary: Vocabulary, rows: NDArray[np.int32]) -> LexicalIndex:
         """Return an index with the :attr:`rows` of another that has the same vocabulary."""
         index = cls(vocabulary)
         index.rows = IntegerTable.of(rows)
@@ -86,8 +86,8 @@ class LexicalIndex:
         """Add a text. A number that has a text already keeps that one."""
         if number in self:
             return
-        words = words_of(text)
-        counts = Counter(map(self._vocabulary.intern, words))
+        words = self._vocabulary.numbers_of(tokens_of(text))
+        counts = Counter(words)
         self.rows.extend([(number, word, times) for word, times in counts.items()])
         if self._sorted:
             for word, times in counts.items():
@@ -159,8 +159,11 @@ class LexicalIndex:
         if not self._sorted or must_sort_again(len(self.rows), self._sorted, _LEAST_LATE):
             self._sort()
         first, end = self._pointers[number : number + 2] if number + 1 < len(self._pointers) else (0, 0)
-        places = np.arange(first, end) if self._order is None else self._order[first:end]
-        texts, times = self.rows.at(places, 0), self.rows.at(places, 2)
+        if self._order is None:
+            texts, times = self.rows.between(first, end, 0), self.rows.between(first, end, 2)
+        else:
+            places = self._order[first:end]
+            texts, times = self.rows.at(places, 0), self.rows.at(places, 2)
         late = self._late.get(number)
         if late is None:
             return texts, times

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from worldthread.retrieve.integer_table import GrowingArray
 from worldthread.retrieve.names import NameTable
-from worldthread.retrieve.sparse import GrowingRows, Integers, Numbers, ranges, starts_of
+from worldthread.retrieve.sparse import GrowingRows, Integers, Numbers, distinct, ranges, starts_of
 
 Floats = NDArray[np.float32]
 
@@ -90,6 +90,7 @@ class WeightedRows:
         count: number of rows.
         make: returns the entries of some rows, whose numbers ascend.
         known: how many entries each row has, where that is known before they are made.
+        least: how many entries some rows have at least, which is quicker than to make them.
         together: whether all rows are made at once: for few rows that is faster than one call for each search.
     """
 
@@ -98,13 +99,16 @@ class WeightedRows:
         count: int,
         make: Callable[[Numbers], Entries],
         known: Callable[[], Numbers] | None = None,
+        least: Callable[[Numbers], Numbers] | None = None,
         *,
         together: bool = False,
     ) -> None:
         self._make = make
-        self._together = together
+        self.together = together
+        """Whether all rows are made at once."""
         self._is_complete = False
         self._known = known
+        self._least = least
         self._lock = threading.Lock()
         self._places = np.zeros(count, np.int64)  # where the entries of a row begin, plus 1; 0: not made yet
         self._counts = np.zeros(count, np.int64)
@@ -125,6 +129,10 @@ class WeightedRows:
         start = int(self._places[row]) - 1
         return self._columns[start : start + int(self._counts[row])]
 
+    def made(self, row: int) -> NDArray[np.int32] | None:
+        """Return the columns of one row as ``[row]`` does, or ``None`` where nobody has looked at it yet."""
+        return self[row] if self.together or self._places[row] else None
+
     def counts(self, rows: Numbers) -> Numbers:
         """Return how many entries each of ``rows`` has."""
         if self._known is not None:
@@ -132,12 +140,22 @@ class WeightedRows:
         self._need(rows)
         return self._counts[rows]
 
+    def least_counts(self, rows: Numbers) -> Numbers:
+        """Return how many entries each of ``rows`` has at least, as far as that is known without making them."""
+        return self.counts(rows) if self._least is None else self._least(rows)
+
     def entries(self, rows: Numbers) -> Entries:
         """Return the entries of ``rows``."""
         self._need(rows)
         counts = self._counts[rows]
         places = ranges(self._places[rows] - 1, counts)
         return Entries(counts, self._columns[places], self._weights[places], self._titles[places], self._shares[places])
+
+    def all_entries(self) -> Entries:
+        """Return the entries of all rows, which are made together."""
+        self._need(np.zeros(min(1, len(self)), np.int64))
+        end = self._made
+        return Entries(self._counts, self._columns[:end], self._weights[:end], self._titles[:end], self._shares[:end])
 
     def passed_on(self, rows: Numbers) -> tuple[NDArray[np.int32], Floats, Numbers]:
         """Return columns and shares of the entries of ``rows``, row after row, and how many entries each row has."""
@@ -150,7 +168,7 @@ class WeightedRows:
         if self._is_complete or self._places[rows].all():
             return
         with self._lock:
-            missing = np.flatnonzero(self._places == 0) if self._together else np.unique(rows[self._places[rows] == 0])
+            missing = np.flatnonzero(self._places == 0) if self.together else distinct(rows[self._places[rows] == 0])
             made = self._make(missing)
             first, end = self._made, self._made + len(made.columns)
             for name in ("columns", "weights", "titles", "shares"):
@@ -164,7 +182,7 @@ class WeightedRows:
             self._made = end
             self._counts[missing] = made.counts
             self._places[missing] = first + starts_of(made.counts) + 1  # last, where other threads look first
-            self._is_complete = self._together
+            self._is_complete = self.together
 
 
 class Links:
@@ -268,7 +286,7 @@ class Links:
         self._mentions_of.extend(mentioned[:, 0], _marked(mentioned[:, 1], mentioned[:, 2]), len(present))
         self._mentioned_in.extend(mentioned[:, 1], _marked(mentioned[:, 0], mentioned[:, 2]), count)
         direct = self._direct.grow(count)
-        named = np.unique(mentioned[:, 1])
+        named = distinct(mentioned[:, 1])
         again = named[direct[named] == 0]
         np.add.at(direct, mentioned[:, 1], 1)
         self._add_names(count)
@@ -278,7 +296,7 @@ class Links:
         # what is within a new name is mentioned only where that name is: by the new episodes
         within = self._names.within
         crossed = crossed[within.at(crossed, 0) < old_names]
-        counted_anew = np.unique(np.concatenate((again, within.at(crossed, 1))))
+        counted_anew = distinct(np.concatenate((again, within.at(crossed, 1))))
         np.add.at(df, self._weighed_names(fresh)[1], 1)
         if len(counted_anew):
             df[counted_anew] = self._weighed_episodes(counted_anew)[0]
@@ -288,7 +306,7 @@ class Links:
         """Return the mass of some names; the formula is in the module."""
         found = self._mass[names]
         if not found.all():
-            missing = np.unique(names[found == 0])
+            missing = distinct(names[found == 0])
             words, counts = self._words_of.columns_of(missing)
             worth = np.log(1 + self.episodes / np.maximum(self.word_df[words], 1))
             rows = np.repeat(np.arange(len(missing)), counts)
@@ -299,6 +317,17 @@ class Links:
     def idf(self, names: Integers) -> Floats:
         """Return the idf of some names; the formula is in the module."""
         return np.asarray(np.log(1 + self.episodes / np.maximum(self.df[names], 1)), np.float32)
+
+    def episodes_mentioning(self, name: int) -> NDArray[np.int32]:
+        """Return the episodes that mention a name, in any order, maybe several times; nothing is weighed for it."""
+        made = self.episodes_of_name.made(name)
+        if made is not None:
+            return made
+        pairs = self._pairs_of_shorter[name]
+        longer = self._names.within.at(pairs, 0)
+        names = np.full(len(longer), name)
+        around = longer[self._share(self.mass(longer), self.mass(names), names) >= SHARE]
+        return self._mentioned_in.columns_of(np.append(around, np.int32(name)))[0] >> 1
 
     def rarity(self, name: int) -> np.float32:
         """Return the rarity of a name; the formula is in the module."""
@@ -313,7 +342,9 @@ class Links:
         count = len(self._names)
         self._mass = np.zeros(count)
         together = self._mentions_of.entries <= _MADE_TOGETHER
-        self.names_of = WeightedRows(len(self.present), self._to_names, together=together)
+        self.names_of = WeightedRows(
+            len(self.present), self._to_names, least=self._mentions_of.counts, together=together
+        )
         self.episodes_of_name = WeightedRows(count, self._to_episodes, lambda: self.df, together=together)
 
     def _to_names(self, episodes: Numbers) -> Entries:
@@ -340,7 +371,7 @@ class Links:
         rows = np.repeat(np.arange(len(episodes)), counts)
         pairs, inner = self._pairs_of_longer.columns_of(names)
         shorter = self._names.within.at(pairs, 1)
-        share = self._share(np.repeat(names, inner), shorter)
+        share = self._share(self._repeated_masses(names, inner), self.mass(shorter), shorter)
         kept = share >= SHARE
         return _strongest(
             len(episodes),
@@ -357,7 +388,7 @@ class Links:
         rows = np.arange(len(names))
         pairs, outer = self._pairs_of_shorter.columns_of(names)
         longer = self._names.within.at(pairs, 0)
-        share = self._share(longer, np.repeat(names, outer))
+        share = self._share(self.mass(longer), self._repeated_masses(names, outer), np.repeat(names, outer))
         kept = share >= SHARE
         around, times = self._mentioned_in.columns_of(longer[kept])
         return _strongest(
@@ -369,11 +400,21 @@ class Links:
             len(self.present),
         )
 
-    def _share(self, longer: Integers, shorter: Integers) -> NDArray[np.float64]:
-        """Return the share that a name has of the mass of another around it; 0 when nothing mentions it in full."""
-        share = _part(self.mass(longer), self.mass(shorter))
+    def _repeated_masses(self, names: Integers, times: Numbers) -> NDArray[np.float64]:
+        """Return the mass of each of some names so many times."""
+        wanted = np.flatnonzero(times)
+        return np.repeat(self.mass(names[wanted]), times[wanted])
+
+    def _share(self, longer: NDArray[np.float64], shorter: NDArray[np.float64], names: Integers) -> NDArray[np.float64]:
+        """Return the share that names have of the mass of others around them; 0 when nothing mentions one in full.
+
+        Args:
+            longer: the masses of the names around them.
+            shorter: their own masses.
+            names: their numbers.
+        """
         # a name that no episode mentions any more leads nowhere, even if it is within another
-        return np.where(self._direct.values[shorter] > 0, share, 0.0)
+        return np.where(self._direct.values[names] > 0, _part(longer, shorter), 0.0)
 
     # -- counting ---------------------------------------------------------------------------------------------------
 
@@ -437,7 +478,7 @@ class Links:
                 np.arange(len(crossings), self._pairs),
             )
         )
-        pairs = np.asarray(np.unique(pairs), np.int64)
+        pairs = distinct(np.asarray(pairs, np.int64))
         return crossings.look_at(pairs, *self._masses(pairs))
 
 
@@ -520,7 +561,7 @@ def _strongest(
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     if len(starts):
         weights, titles = np.maximum.reduceat(weights, starts), np.maximum.reduceat(titles, starts)
-    counts = np.bincount(rows[order][starts], minlength=count)
+    counts = np.bincount(rows[order[starts]], minlength=count)
     return counts, columns[starts], weights.astype(np.float32), titles
 
 

@@ -14,7 +14,8 @@ from worldthread.graph.columns import StringList
 from worldthread.graph.strings import StringTable
 from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.sparse import CSRRows
-from worldthread.retrieve.words import STOP, words_of
+from worldthread.retrieve.vocabulary import Vocabulary
+from worldthread.retrieve.words import STOP, tokens_of
 
 _LONGEST: Final = 12  # only the first words of a name count
 _FACTOR: Final = 0x9E3779B97F4A7C15
@@ -101,7 +102,7 @@ class NameTable:
         names: the first names; they become the table's own.
     """
 
-    def __init__(self, vocabulary: StringTable, names: StringTable | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, names: StringTable | None = None) -> None:
         self.table = StringTable() if names is None else names
         """The normalised names."""
         self.words = IntegerTable(2)
@@ -121,7 +122,7 @@ class NameTable:
 
     @classmethod
     def of(
-        cls, vocabulary: StringTable, names: StringTable, words: NDArray[np.int32], within: NDArray[np.int32]
+        cls, vocabulary: Vocabulary, names: StringTable, words: NDArray[np.int32], within: NDArray[np.int32]
     ) -> NameTable:
         """Return the table that was saved with these :attr:`names`, :attr:`words` and :attr:`within`."""
         table = cls(vocabulary, names)
@@ -153,11 +154,11 @@ class NameTable:
         number = self.table.intern(name)
         if number < count:
             return number
-        texts = words_of(name)
-        run = tuple(map(self._vocabulary.intern, texts))[:_LONGEST]
+        tokens = tokens_of(name)
+        run = tuple(self._vocabulary.numbers_of(tokens))[:_LONGEST]
         self.words.extend([(number, word) for word in run])
         pairs = [(number, shorter) for shorter in self._inside(run)]
-        may_be_part = _may_be_part(name, texts)
+        may_be_part = _may_be_part(name, tokens)
         if run and may_be_part:
             pairs += [(longer, number) for longer in self._around(run)]
         self.within.extend(pairs)
@@ -176,10 +177,14 @@ class NameTable:
     def _inside(self, run: Run) -> list[int]:
         """Return the known names whose words are a part, or all, of ``run``."""
         found: dict[int, None] = {}
+        static, of_words = self._static, self._of_words
         for start in range(len(run)):
             for end in range(start + 1, len(run) + 1):
                 part = run[start:end]
-                for name in (*self._static.of_run(part), *self._of_words.get(part, ())):
+                names = of_words.get(part, ())
+                if static.count:
+                    names = (*static.of_run(part), *names)
+                for name in names:
                     if self._is_possible_part(name):
                         found[name] = None
         return list(found)
@@ -189,11 +194,13 @@ class NameTable:
         if name >= static:
             return self._may_be_parts[name - static]
         text = self.names[name]
-        return _may_be_part(text, words_of(text))
+        return _may_be_part(text, tokens_of(text))
 
     def _around(self, run: Run) -> list[int]:
         """Return the known names whose words contain ``run``."""
-        candidates = self.holding(min(set(run), key=self._count_holding)).tolist()
+        if len(run) == 1:
+            return self._list_holding(run[0])
+        candidates = self._list_holding(min(set(run), key=self._count_holding))
         size = len(run)
         found = []
         for name in candidates:
@@ -201,6 +208,10 @@ class NameTable:
             if any(whole[at : at + size] == run for at in range(len(whole) - size + 1)):
                 found.append(name)
         return found
+
+    def _list_holding(self, word: int) -> list[int]:
+        late = self._holding.get(word, [])
+        return [*self._static.holding(word).tolist(), *late] if self._static.count else late
 
     def holding(self, word: int) -> NDArray[np.int32]:
         """Return the names that have a word, ascending."""
@@ -212,6 +223,6 @@ class NameTable:
         return self._static.count_holding(word) + len(self._holding.get(word, ()))
 
 
-def _may_be_part(name: str, words: list[str]) -> bool:
+def _may_be_part(name: str, tokens: list[str]) -> bool:
     """Return whether a name counts where it stands in a longer one: no stop word, and more than numbers."""
-    return name not in STOP and not all(word[0].isdigit() for word in words)
+    return name not in STOP and not all(token[0].isdigit() for token in tokens)

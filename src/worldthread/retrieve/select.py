@@ -183,7 +183,7 @@ class QuestionPaths:
         links, names = self._index.links, self._query.names
         found = np.full(len(links.present), len(names), np.int32)
         for place in reversed(range(len(names))):
-            found[links.episodes_of_name[names[place]]] = place
+            found[links.episodes_mentioning(names[place])] = place
         return found
 
     def _first_in(self, episodes: NDArray[np.int32]) -> str | None:
@@ -232,7 +232,7 @@ class QuestionPaths:
             return (own,)
         bridges = sorted(links.names_of[number].tolist(), key=lambda name: (links.df[name], names[name]))
         for bridge in bridges[:_BRIDGES]:
-            together = self._first_in(links.episodes_of_name[bridge])
+            together = self._first_in(links.episodes_mentioning(bridge))
             if together is not None:
                 return (together, _PATH_THROUGH_EPISODE, names[bridge])
         return ()

@@ -43,7 +43,7 @@ from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.overview import overview_scores
 from worldthread.retrieve.query import Query, names_in
 from worldthread.retrieve.question import STANDING_WORDS, asks_what_was_answered
-from worldthread.retrieve.sparse import Numbers
+from worldthread.retrieve.sparse import Numbers, distinct
 from worldthread.retrieve.words import STOP_STEMS, words_of
 
 Floats = NDArray[np.float32]
@@ -85,13 +85,13 @@ _STEPS: Final = tuple((-n, w) for n, w in enumerate(AFTER, 1)) + tuple((n, w) fo
 
 
 @dataclass(frozen=True)
-class _Lengths:
-    """Numbers of words, with their means.
+class _HeldBack:
+    """What is added to a frequency where BM25 divides by it: more in a long text.
 
     Args:
-        places: of the episode at each place.
-        windows: of each window, weighted.
-        sessions: of each session.
+        places: for the episode at each place.
+        windows: for each window, whose words are weighted.
+        sessions: for each session.
     """
 
     places: NDArray[np.float64]
@@ -99,7 +99,7 @@ class _Lengths:
     sessions: NDArray[np.float64]
 
 
-_LENGTHS: Final = CacheKey[_Lengths]("lengths of what was said")
+_HELD_BACK: Final = CacheKey[_HeldBack]("what BM25 holds back of what was said")
 _STANDING: Final = CacheKey[NDArray[np.bool_]]("what is always to be heeded")
 
 
@@ -208,8 +208,8 @@ def _lexical_parts(
     query: Query, index: RetrievalIndex, conversation: ConversationIndex
 ) -> tuple[Floats, Floats, Floats]:
     """Return BM25 of windows, of episodes alone and of sessions, each by place."""
-    lengths = index.derived.get(_LENGTHS, lambda: _lengths(index, conversation))
-    count, sessions = len(conversation), len(lengths.sessions)
+    held_back = index.derived.get(_HELD_BACK, lambda: _held_back(index, conversation))
+    count, sessions = len(conversation), len(held_back.sessions)
     of_windows, of_places, of_sessions = np.zeros(count), np.zeros(count), np.zeros(sessions)
     scratch = np.zeros(count)
     asked = words_of(query.text)
@@ -217,21 +217,23 @@ def _lexical_parts(
     for word, times in Counter(telling).items():
         episodes, times_in = index.episode_words.having(word)
         places = conversation.places[episodes]
-        frequencies = np.asarray(times_in[places >= 0], np.float64)
-        places = places[places >= 0]
+        are_said = places >= 0
+        frequencies = np.asarray(times_in[are_said], np.float64)
+        places = places[are_said]
         if not len(places):
             continue
         idf = times * _idf(count, len(places))
-        of_places[places] += idf * _saturated(frequencies, lengths.places[places], lengths.places.mean())
-        near = _spread(conversation, places, frequencies, scratch)
-        of_windows[near] += idf * _saturated(scratch[near], lengths.windows[near], lengths.windows.mean())
-        scratch[near] = 0
+        of_places[places] += idf * _saturated(frequencies, held_back.places[places])
+        if len(places) * _SPARSE > count:
+            of_windows += idf * _saturated(_windows(conversation, places, frequencies), held_back.windows)
+        else:
+            near = _spread(conversation, places, frequencies, scratch)
+            of_windows[near] += idf * _saturated(scratch[near], held_back.windows[near])
+            scratch[near] = 0
         within = np.asarray(np.bincount(conversation.sessions[places], frequencies, sessions), np.float64)
         having = np.flatnonzero(within)
         of_sessions[having] += (
-            times
-            * _idf(sessions, len(having))
-            * _saturated(within[having], lengths.sessions[having], lengths.sessions.mean())
+            times * _idf(sessions, len(having)) * _saturated(within[having], held_back.sessions[having])
         )
     return (
         of_windows.astype(np.float32),
@@ -240,10 +242,34 @@ def _lexical_parts(
     )
 
 
+def _windows(conversation: ConversationIndex, places: Numbers, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how often a word is in each window, weighted.
+
+    Sums of these weights are exact, so what crosses the end of a session is added with the rest, and then subtracted.
+
+    Args:
+        conversation: what was said.
+        places: where the word is, each place once.
+        frequencies: how often.
+    """
+    own = np.zeros(len(conversation))
+    own[places] = frequencies
+    found, passed = own.copy(), np.empty_like(own)
+    for step, weight in _STEPS:
+        distance = abs(step)
+        earlier, later = slice(0, max(len(own) - distance, 0)), slice(distance, None)
+        source, target = (earlier, later) if step > 0 else (later, earlier)
+        found[target] += np.multiply(own[source], weight, out=passed[source])
+        ends = conversation.session_ends(distance)
+        outside, inside = (ends + distance, ends) if step > 0 else (ends, ends + distance)
+        found[outside] -= weight * own[inside]
+    return found
+
+
 def _spread(
     conversation: ConversationIndex, places: Numbers, frequencies: NDArray[np.float64], into: NDArray[np.float64]
 ) -> Numbers:
-    """Add the frequencies of a word to all windows that reach its places, and return these windows.
+    """Add the frequencies of a rare word to all windows that reach its places, and return these windows.
 
     Args:
         conversation: what was said.
@@ -254,14 +280,6 @@ def _spread(
     Returns:
         The places where ``into`` is not zero any more, each once.
     """
-    if len(places) * _SPARSE > len(into):
-        into[places] = frequencies
-        own = into.copy()
-        for step, weight in _STEPS:
-            earlier, later = slice(0, max(len(into) - abs(step), 0)), slice(abs(step), None)
-            source, target = (earlier, later) if step > 0 else (later, earlier)
-            into[target] += weight * own[source] * conversation.is_same_session(abs(step))
-        return np.flatnonzero(into)
     into[places] = frequencies
     reached = [places]
     for step, weight in _STEPS:
@@ -270,19 +288,19 @@ def _spread(
         there[there] = conversation.sessions[others[there]] == conversation.sessions[places[there]]
         into[others[there]] += weight * frequencies[there]
         reached.append(others[there])
-    return np.unique(np.concatenate(reached))
+    return distinct(np.concatenate(reached))
 
 
-def _lengths(index: RetrievalIndex, conversation: ConversationIndex) -> _Lengths:
+def _held_back(index: RetrievalIndex, conversation: ConversationIndex) -> _HeldBack:
     own = index.episode_words.lengths(len(conversation.places))[conversation.episodes].astype(np.float64)
-    windows = np.zeros(len(own))
-    _spread(conversation, np.arange(len(own)), own, windows)
-    return _Lengths(own, windows, np.asarray(np.bincount(conversation.sessions, own), np.float64))
+    windows = _windows(conversation, np.arange(len(own)), own)
+    sessions = np.asarray(np.bincount(conversation.sessions, own), np.float64)
+    return _HeldBack(*(_K1 * (1 - _B + _B * each / max(float(each.mean()), 1e-9)) for each in (own, windows, sessions)))
 
 
 def _idf(count: int, having: int) -> float:
     return float(np.log(1 + (count - having + 0.5) / (having + 0.5)))
 
 
-def _saturated(frequencies: NDArray[np.float64], lengths: NDArray[np.float64], mean: np.float64) -> NDArray[np.float64]:
-    return frequencies / (frequencies + _K1 * (1 - _B + _B * lengths / max(float(mean), 1e-9)))
+def _saturated(frequencies: NDArray[np.float64], held_back: NDArray[np.float64]) -> NDArray[np.float64]:
+    return frequencies / (frequencies + held_back)

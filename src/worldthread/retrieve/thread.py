@@ -26,7 +26,7 @@ cosine similarities, *s* scaled to [0, 1] by its extremes, and the weights of :m
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ LINK: Final = 0.25
 REST: Final = 0.2
 NOT_A_TITLE: Final = 0.5
 NEGLIGIBLE: Final = 1e-5
+_NEGLIGIBLE: Final = float(np.float32(NEGLIGIBLE))
 _FLOOR: Final = 1e-6
 _UNITS: Final = np.float64(2**50)  # in which weights are summed
 OWN: Final = np.float32(0.75)
@@ -167,67 +168,155 @@ def _passage_seeds(base: Floats, weight: float, ties: NDArray[np.uint64]) -> Flo
 def _rank(links: Links, episode_seeds: Floats, name_seeds: Floats) -> Floats:
     """Return the personalised PageRank of the episodes, without passing on weights below :data:`NEGLIGIBLE`.
 
-    Only vertices that are reached are stored, so the work depends on the seeds, not on the size of the graph.
+    In a large graph only vertices that are reached are stored, so the work depends on the seeds, not on its size.
     """
-    episodes, names = _Reached(episode_seeds), _Reached(name_seeds)
+    if links.names_of.together:
+        return _steps(_All(episode_seeds, links.names_of), _All(name_seeds, links.episodes_of_name))
+    return _steps(_Reached(episode_seeds, links.names_of), _Reached(name_seeds, links.episodes_of_name))
+
+
+def _steps(episodes: _Vertices, names: _Vertices) -> Floats:
     for _ in range(STEPS):
-        to_episodes = _passed_on(links.episodes_of_name, names)
-        to_names = _passed_on(links.names_of, episodes)
-        episodes.receive(*to_episodes)
-        names.receive(*to_names)
+        to_episodes, to_names = names.passed_on(episodes), episodes.passed_on(names)
+        episodes.receive(to_episodes)
+        names.receive(to_names)
     return episodes.dense()
 
 
+def _summed(targets: Numbers, shares: Floats, weights: Floats, count: int) -> NDArray[np.float64]:
+    """Return what each of ``count`` targets receives of what weights have to pass on, the same in any order.
+
+    Multiples of a power of two are summed exactly; all weights together are about 1.
+    """
+    passed = (shares * weights).astype(np.float64)
+    passed *= _UNITS
+    np.rint(passed, out=passed)
+    return np.asarray(np.bincount(targets, passed, count) / _UNITS)
+
+
+class _All:
+    """All vertices of one kind, with their weights in PageRank.
+
+    Args:
+        seeds: restart weights of the vertices.
+        links: what each vertex passes on, and to which of the other kind.
+    """
+
+    def __init__(self, seeds: Floats, links: WeightedRows) -> None:
+        entries = links.all_entries()
+        self._weights = seeds
+        self._restart = (1 - DAMPING) * seeds
+        self._counts = entries.counts
+        self._limits = _limits(entries.counts)
+        self._targets = entries.columns.astype(np.int64)
+        self._shares = DAMPING * entries.shares
+
+    def passed_on(self, others: _All) -> NDArray[np.float64]:
+        """Return what each vertex of the other kind receives; see :meth:`_Reached.passed_on`."""
+        weights = np.where(self._weights > self._limits, self._weights, np.float32(0))
+        return _summed(self._targets, self._shares, np.repeat(weights, self._counts), len(others._weights))
+
+    def receive(self, received: NDArray[np.float64]) -> None:
+        """Replace all weights by what was received and the restart weights."""
+        self._weights = (self._restart + received).astype(np.float32)
+
+    def dense(self) -> Floats:
+        """Return the weights of all vertices."""
+        return self._weights
+
+
 class _Reached:
-    """The vertices of one kind that PageRank has reached, with their weights.
+    """The vertices of one kind that PageRank has reached, with their weights, in the order in which they were reached.
 
     Args:
         seeds: restart weights of all vertices of the kind, most of them 0.
+        links: what each vertex of the kind passes on, and to which of the other kind.
     """
 
-    def __init__(self, seeds: Floats) -> None:
+    def __init__(self, seeds: Floats, links: WeightedRows) -> None:
         self.numbers = np.flatnonzero(seeds)
         self.weights = seeds[self.numbers]
-        self._seeds = seeds
-        self._places = np.full(len(seeds), -1, np.int32)  # where a vertex is in both arrays; -1: not reached
+        self._links = links
+        self._restart = (1 - DAMPING) * self.weights
+        self._limits = np.full(len(self.numbers), _NEGLIGIBLE)  # a vertex takes part when its weight is above
+        self._looked_up = np.zeros(len(self.numbers), np.int8)  # of its number of neighbours: 1 the least, 2 exactly
+        self._count = len(seeds)
+        self._places = np.full(len(seeds), -1, np.int32)  # where a vertex is in the arrays above; -1: not reached
         self._places[self.numbers] = np.arange(len(self.numbers), dtype=np.int32)
+        # of the vertices that took part in any step: their places, and their entries one after the other
+        self._takes_part = np.zeros(len(self.numbers), bool)
+        self._sources = np.zeros(0, np.int64)
+        self._entries = np.zeros(0, np.int64)
+        self._targets = np.zeros(0, np.int64)
+        self._shares = np.zeros(0, np.float32)
 
-    def receive(self, numbers: NDArray[np.int32], weights: Floats) -> None:
-        """Replace all weights by the sums of the received ones and the restart weights.
+    def passed_on(self, others: _Reached) -> NDArray[np.float64]:
+        """Return what each of the vertices of the other kind receives, by place; those that had no place get one.
+
+        A vertex takes part when the mean share of its weight is not negligible.
 
         Args:
-            numbers: the vertex of each weight, with repetitions.
-            weights: what these vertices receive.
+            others: the vertices of the other kind.
         """
-        places = self._places[numbers]
-        fresh = np.unique(numbers[places < 0])
+        for known, counts_of in enumerate((self._links.least_counts, self._links.counts)):
+            asked = np.flatnonzero((self.weights > self._limits) & (self._looked_up == known))
+            if len(asked):
+                self._limits[asked] = _limits(counts_of(self.numbers[asked]), is_exact=known > 0)
+                self._looked_up[asked] = known + 1
+        takes_part = self.weights > self._limits
+        fresh = np.flatnonzero(takes_part & ~self._takes_part)
         if len(fresh):
-            count = len(self.numbers)
-            self.numbers = np.concatenate((self.numbers, fresh))
-            self._places[fresh] = np.arange(count, count + len(fresh), dtype=np.int32)
-            places = self._places[numbers]
-        # multiples of a power of two are summed exactly, so in any order; all weights together are about 1
-        received = np.bincount(places, np.rint(weights * _UNITS), len(self.numbers)) / _UNITS
-        self.weights = ((1 - DAMPING) * self._seeds[self.numbers] + received).astype(np.float32)
+            self._takes_part[fresh] = True
+            columns, shares, entries = self._links.passed_on(self.numbers[fresh])
+            self._sources = np.concatenate((self._sources, fresh))
+            self._entries = np.concatenate((self._entries, entries))
+            self._targets = np.concatenate((self._targets, others.places_of(columns)))
+            self._shares = np.concatenate((self._shares, DAMPING * shares))
+        weights = np.where(takes_part, self.weights, np.float32(0))[self._sources]
+        return _summed(self._targets, self._shares, np.repeat(weights, self._entries), len(others.numbers))
+
+    def places_of(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the places of some vertices; those that were not reached yet are, with the weight 0."""
+        places = self._places[numbers]
+        unknown = numbers[places < 0]
+        if not len(unknown):
+            return places
+        order = np.arange(len(unknown), dtype=np.int32)
+        self._places[unknown] = order
+        fresh = unknown[self._places[unknown] == order]  # each once
+        count = len(self.numbers)
+        self._places[fresh] = np.arange(count, count + len(fresh), dtype=np.int32)
+        self.numbers = np.concatenate((self.numbers, fresh))
+        nothing = np.zeros(len(fresh), np.float32)
+        self.weights = np.concatenate((self.weights, nothing))
+        self._restart = np.concatenate((self._restart, nothing))
+        self._limits = np.concatenate((self._limits, np.full(len(fresh), _NEGLIGIBLE)))
+        self._looked_up = np.concatenate((self._looked_up, np.zeros(len(fresh), np.int8)))
+        self._takes_part = np.concatenate((self._takes_part, np.zeros(len(fresh), bool)))
+        return self._places[numbers]
+
+    def receive(self, received: NDArray[np.float64]) -> None:
+        """Replace all weights by what was received and the restart weights.
+
+        Args:
+            received: by place.
+        """
+        self.weights = (self._restart + received).astype(np.float32)
 
     def dense(self) -> Floats:
         """Return the weights of all vertices of the kind."""
-        found = np.zeros(len(self._seeds), np.float32)
+        found = np.zeros(self._count, np.float32)
         found[self.numbers] = self.weights
         return found
 
 
-def _passed_on(to: WeightedRows, reached: _Reached) -> tuple[NDArray[np.int32], Floats]:
-    """Return the neighbours, with repetitions, and the part of :data:`DAMPING` times the weights that each receives.
+_Vertices = TypeVar("_Vertices", _All, _Reached)
 
-    A vertex takes part when the mean share of its weight is not negligible.
-    """
-    likely = reached.weights > NEGLIGIBLE  # a vertex without neighbours takes no part
-    numbers, weights = reached.numbers[likely], reached.weights[likely]
-    counts = to.counts(numbers)
-    kept = (weights > NEGLIGIBLE * counts) & (counts > 0)
-    columns, shares, counts = to.passed_on(numbers[kept])
-    return columns, DAMPING * shares * np.repeat(weights[kept], counts)
+
+def _limits(counts: Numbers, *, is_exact: bool = True) -> NDArray[np.float64]:
+    """Return above which weights vertices with so many neighbours, or at least so many, take part."""
+    limits = NEGLIGIBLE * np.maximum(counts, 1)
+    return np.where(counts > 0, limits, np.inf) if is_exact else limits  # one without neighbours takes no part
 
 
 def _chained(
@@ -237,10 +326,10 @@ def _chained(
     candidates = best(np.where(links.present, scores, -np.inf), CANDIDATES, index.episode_ties)
     anchors = candidates[:ANCHORS]
     rest = _rest(query, index, links, anchors, candidates, of_statements)
+    link = _links_between(links, candidates, len(anchors), seeds)
     gain = np.full(len(candidates), -np.inf)
     for position, anchor in enumerate(anchors):
-        link = _links_to(links, int(anchor), candidates, seeds)
-        through = CHAIN * scores[anchor] + LINK * link + REST * rest[position]
+        through = CHAIN * scores[anchor] + LINK * link[position] + REST * rest[position]
         through[position] = -np.inf  # an anchor is not the second link of its own chain
         gain = np.maximum(gain, through)
     chained = scores - _BELOW
@@ -275,21 +364,35 @@ def _rest(
     return similarity
 
 
-def _links_to(links: Links, anchor: int, candidates: Numbers, seeds: Floats) -> Floats:
-    """Return how strongly a name that is not a seed links each candidate with an anchor, shape (candidates,)."""
-    own = links.names_of.entries(np.array([anchor]))
-    found = np.zeros(len(candidates), np.float32)
-    if not len(own.columns):
+def _links_between(links: Links, candidates: Numbers, anchors: int, seeds: Floats) -> Floats:
+    """Return how strongly a name that is not a seed links each candidate with each of the first ones, the anchors.
+
+    Args:
+        links: the links.
+        candidates: numbers of episodes.
+        anchors: how many of them are anchors.
+        seeds: the weights of the names that the question mentions.
+
+    Returns:
+        Shape (anchors, candidates).
+    """
+    entries = links.names_of.entries(candidates)
+    names, counts = entries.columns, entries.counts
+    found = np.zeros((anchors, len(candidates)), np.float32)
+    filled = np.flatnonzero(counts)
+    if not len(filled):
         return found
-    strength = links.idf(own.columns) / np.log(1 + links.episodes) * own.weights * (seeds[own.columns] == 0)
-    others = links.names_of.entries(candidates)
-    at = np.minimum(np.searchsorted(own.columns, others.columns), len(own.columns) - 1)
-    is_title = others.titles | own.titles[at]
-    is_same = own.columns[at] == others.columns
-    values = strength[at] * others.weights * np.where(is_title, 1.0, NOT_A_TITLE) * is_same
-    filled = np.flatnonzero(others.counts)
-    if len(filled):
-        found[filled] = np.maximum.reduceat(values, starts_of(others.counts)[filled])
+    strength = links.idf(names) / np.log(1 + links.episodes) * entries.weights * (seeds[names] == 0)
+    starts = starts_of(counts)
+    for anchor in range(anchors):
+        own = slice(starts[anchor], starts[anchor] + counts[anchor])
+        if not counts[anchor]:
+            continue
+        at = np.minimum(np.searchsorted(names[own], names), counts[anchor] - 1)
+        is_title = entries.titles | entries.titles[own][at]
+        is_same = names[own][at] == names
+        values = strength[own][at] * entries.weights * np.where(is_title, 1.0, NOT_A_TITLE) * is_same
+        found[anchor, filled] = np.maximum.reduceat(values, starts[filled])
     return found
 
 

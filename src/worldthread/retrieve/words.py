@@ -14,6 +14,7 @@ import Stemmer
 from worldthread.names import stream_safe
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_FIRST_MARK: Final = "\u0300"  # no letter before it is a combining mark
 # words of almost every question that name nothing in particular
 STOP: Final = frozenset({
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",
@@ -41,10 +42,22 @@ def words_of(text: str) -> list[str]:
     >>> words_of("The Cafés of São Paulo, where he lives")
     ['the', 'cafe', 'of', 'sao', 'paulo', 'where', 'he', 'live']
     """
-    folded = unicodedata.normalize("NFKD", stream_safe(text.casefold()))
+    return stems_of(tokens_of(text))
+
+
+def tokens_of(text: str) -> list[str]:
+    """Return the words of a text in order, without case and accents, before they are stemmed."""
+    folded = text.casefold()
     if not folded.isascii():
-        folded = "".join(letter for letter in folded if not unicodedata.combining(letter))
-    stems: list[str] = _stemmers.english.stemWords(_WORD.findall(folded))
+        folded = unicodedata.normalize("NFKD", stream_safe(folded))
+        folded = "".join(letter for letter in folded if letter < _FIRST_MARK or not unicodedata.combining(letter))
+    found: list[str] = _WORD.findall(folded)
+    return found
+
+
+def stems_of(tokens: list[str]) -> list[str]:
+    """Return the stem of each of some words as :func:`tokens_of` returns them."""
+    stems: list[str] = _stemmers.english.stemWords(tokens)
     return stems
 
 

@@ -56,9 +56,11 @@ class VectorTable:
     def of(cls, rows: NDArray[np.floating[Any]], filled: NDArray[np.bool_]) -> VectorTable:
         """Return a table with copies of ``rows``, shape (n, dimensions), and ``filled``, shape (n,): which were set."""
         table = cls(rows.shape[1])
-        table._rows = np.array(rows, np.float32)
-        table._filled = np.array(filled)
-        table._count = len(rows)
+        count = len(rows)
+        room = count * 9 // 8 + _FIRST_ROWS  # so that the first rows that are added do not copy all others again
+        table._rows, table._filled = np.zeros((room, rows.shape[1]), np.float32), np.zeros(room, bool)
+        table._rows[:count], table._filled[:count] = rows, filled
+        table._count = count
         return table
 
     @property

@@ -103,7 +103,7 @@ class QuantisedTable:
         wanted = np.asarray(numbers)
         found = np.empty((*wanted.shape, self.dimensions), np.int8)
         block = np.where(wanted < len(self._first), -1, (wanted - len(self._first)) // _BLOCK)
-        for number in np.unique(block).tolist():
+        for number in _numbers_in(block):
             start, codes = (0, self._first) if number < 0 else self._block(number)
             found[block == number] = codes[wanted[block == number] - start]
         return found
@@ -177,7 +177,7 @@ class QuantisedTable:
                 self._first = np.array(self._first)
             self._first[numbers[is_first]] = codes[is_first]
         block = np.where(is_first, -1, (numbers - len(self._first)) // _BLOCK)
-        for number in np.unique(block[~is_first]).tolist():
+        for number in _numbers_in(block[~is_first]):
             start, rows = self._block(number)
             rows[numbers[block == number] - start] = codes[block == number]
 
@@ -236,6 +236,12 @@ class QuantisedTable:
         products = simsimd.cdist(query[None], self.codes_of(compared), metric="dot")
         found[compared] = np.asarray(products, np.float32)[0] * (self.factors[compared] * factor)
         return found
+
+
+def _numbers_in(blocks: NDArray[np.int64]) -> list[int]:
+    """Return the numbers of some blocks, -1 or more, each once, ascending."""
+    found: list[int] = (np.flatnonzero(np.bincount(blocks.reshape(-1) + 1)) - 1).tolist()
+    return found
 
 
 def _rounded(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
