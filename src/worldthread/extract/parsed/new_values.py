@@ -283,6 +283,8 @@ def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
             verbs = set()
         if kind == "quantity" and verb in ("is", "have"):
             return bool(nouns & said)
+        if verb == "weigh" and not {"weigh", "weight", "lost", "gained", "down", "scale", "up"} & (said | bases):
+            return False
         if nouns & said and (verb in ("is", "have") or len(nouns & said) == len(nouns) or verbs & bases):
             return True
         implied = {noun for verb, ones in _IMPLIED.items() if verb in said | bases for noun in ones.split()}

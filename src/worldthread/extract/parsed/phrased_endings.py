@@ -241,6 +241,51 @@ def phrased_endings(
     return list(found.items())
 
 
+_FOR_THE_MOMENT: Final = re.compile(
+    r"\b(?:took|take|brought|moved|carried|drove|sent|put) (?:THING|BARE) (?:back|out|off|away|up|down|over|in|into|onto|on|to|with)\b"
+    r"(?! for good| of (?:the|my|POSS)| to (?:the )?(?:\w+ )?(?:dump|tip|scrap\w*|charity|shop|store|shelter|recycling|pawn\w*)| up for "
+    r"(?:sale|adoption|auction)| eBay| on ebay| (?:the )?(?:bin|trash|skip|rubbish|market))|"
+    r"\b(?:dropped|drop) (?:THING|BARE) (?:on|off|at|down)\b|\b(?:dropped|drop) (?:THING|BARE),? but (?:it|he|she|they)\b|"
+    r"\bmissed (?:THING|BARE|OLD)\b|\b(?:bought|got|inherited|have|had) (?:THING|BARE) (?:from|for|as|when|in|at)\b|"
+    r"\b(?:THING|BARE)(?: is|'s| are| was) dead (?:tired|set|serious|certain|right|wrong|on|sure|quiet|asleep|slow|good|keen)\b|"
+    r"\b(?:THING|BARE) (?:just )?(?:crashed|froze|ran away from)\b|\bleft (?:THING|BARE|OLD) (?:this (?:morning|afternoon|evening)|early|"
+    r"at (?:\d|noon|work|home|school|the)|for (?:a|the|work|lunch|now)|on the (?:table|bus|train)? ?(?:table|counter|desk|bed|sofa))\b|"
+    r"\b(?:their|his|her|your|neighbou?rs'?|somebody's|someone's) (?:\w+ )?(?:in |at |on )?(?:THING|BARE)\b(?! (?:and|for me))"
+)
+_USED_UP: Final = re.compile(
+    r"\b(?:finished|finish|dropped|drop|spilled|spilt|left|lost|threw|burned|burnt|ate|drank|skipped|missed|forgot|out of|ran out of|cancelled) "
+    r"(?:POSS )?(?:all )?(?:THING|BARE)\b(?! (?:for good|forever|altogether|from my))"
+)
+_CLOSED: Final = re.compile(r"\b(?:closed|shut|close) (?:THING|BARE)\b(?! (?:down|for good|account))")
+_MAY_CLOSE: Final = re.compile(
+    r"account|shop|business|restaurant|bar\b|caf[eé]|salon|studio|store|bakery|company|firm|practice|gallery|pub|blog|channel|profile|"
+    r"school|club|office|hotel|gym|clinic|page|business|branch|parlou?r|inn|diner|boutique"
+)
+_TASTES: Final = re.compile(r"(?:eat|drink|like|love|enjoy|prefer|adore|collect|bake|cook|order)s?|is (?:allergic|into|fond of|keen on).*|has favou?rite .*")
+
+
+def is_for_the_moment(fact: Fact, sentence: str, speaker: str) -> bool:
+    """Return whether a sentence tells of a thing of a fact only what leaves the fact as it is: "I took the cat to the vet".
+
+    Args:
+        fact: what somebody takes to have ended.
+        sentence: the sentence that ends it, perhaps with its label.
+        speaker: who says it.
+    """
+    own = normalise_name(speaker)
+    subject, relation, value = fact.key
+    text = _plain(sentence.removeprefix(f"{speaker}: "))
+    marked = _with_things(text, value.replace(f"{own}'s ", "my "), relation, own=subject == own)
+    if "THING" not in marked and "BARE" not in marked:
+        return False
+    marked = _with_subject(marked, subject, own, text, _names(subject, own))
+    if _FOR_THE_MOMENT.search(marked) is not None:
+        return True
+    if _CLOSED.search(marked) is not None and _MAY_CLOSE.search(value) is None and relation.split()[0] in ("has", "owns", "uses"):
+        return True
+    return _TASTES.fullmatch(relation) is not None and _USED_UP.search(marked) is not None
+
+
 def _said_of_name(fact: Fact, view: GraphView) -> list[Fact]:
     """Return that somebody is what the speaker no longer has: "Sheila", "is a", "girlfriend"."""
     named = _NAMED.match(fact.key[2])
