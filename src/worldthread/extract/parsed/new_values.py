@@ -128,6 +128,17 @@ def new_valued(facts: Iterable[Fact], text: str, speaker: str) -> list[Fact]:
     return found
 
 
+def has_new_value(fact: Fact, text: str, speaker: str) -> bool:
+    """Return whether a sentence gives another value of what a fact gives the value of, changed or corrected.
+
+    Args:
+        fact: the fact.
+        text: the sentence in lower case.
+        speaker: who says it.
+    """
+    return _has_new_value(fact, text, normalise_name(speaker))
+
+
 def _is_renamed(fact: Fact, text: str, own: str) -> bool:
     """Return whether the speaker has another surname: "I'm Susan Hart now"."""
     subject, relation, value = fact.key

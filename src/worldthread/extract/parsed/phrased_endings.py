@@ -65,11 +65,13 @@ _END: Final = (
 _PASSING: Final = re.compile(
     r"\s*(?:early|late|home|back|for (?:the|a|an|one|now|today|two|three|some|work|lunch) ?"
     r"(?:day|week|weekend|while|walk|night|hour|month|few|moment|minute|bit|break)?s?\b|until|till|temporarily|"
-    r"this (?:\w+day|time|once|week|weekend|month|morning|evening|afternoon|summer|winter|year)\b|tonight|today for|at home|on the (?:bus|train|tram)|behind)\b"
+    r"this week|tonight|at home|on the (?:bus|train|tram)|behind)\b"
     r"|(?<=gone) (?:to|for|out|home|on)\b|(?<=retired) to\b|(?<=cancelled)(?: for)? (?:today|this week)\b"
 )
 _LASTING: Final = re.compile(r"\b(?:have|has|been) <")  # "have been off cigarettes for a month"
 _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
+_RECURRING: Final = re.compile(r"plays|goes|attends|takes|sings|does|trains|meets|is a|has|is in")
+_THIS_TIME: Final = re.compile(r" (?:on |for )?this (?:\w+day|time|once|week|weekend|month|summer|winter|year)\b")
 _DROPPED: Final = re.compile(r"\bdrop(?:s|ped)?\b.* (?:on|in|into|onto|off|at|down)\b|\bdropped .*\b(?:fine|ok|okay)\b")
 _SOMEWHERE: Final = re.compile(
     r" (?:at|in|on|with|early|late|for (?:a|an|the|work|lunch|school|dinner)\b|this (?:morning|afternoon|evening)|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
@@ -242,7 +244,8 @@ def phrased_endings(
 
 
 _FOR_THE_MOMENT: Final = re.compile(
-    r"\b(?:took|take|brought|moved|carried|drove|sent|put) (?:THING|BARE) (?:back|out|off|away|up|down|over|in|into|onto|on|to|with)\b"
+    r"(?:\bSUBJ (?:just )?(?:took|take|brought|moved|carried|drove|sent) (?:THING|BARE) (?:back|out|off|away|up|down|over|in|into|onto|on|to|"
+    r"with)|\b(?:took|brought|moved|carried|drove) (?:THING|BARE) (?:out|up|over|in|into|onto|on|to|with))\b"
     r"(?! for good| of (?:the|my|POSS)| to (?:the )?(?:\w+ )?(?:dump|tip|scrap\w*|charity|shop|store|shelter|recycling|pawn\w*)| up for "
     r"(?:sale|adoption|auction)| eBay| on ebay| (?:the )?(?:bin|trash|skip|rubbish|market))|"
     r"\b(?:dropped|drop) (?:THING|BARE) (?:on|off|at|down)\b|\b(?:dropped|drop) (?:THING|BARE),? but (?:it|he|she|they)\b|"
@@ -389,6 +392,8 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
                 _PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None
             ):
                 continue
+            if _RECURRING.match(fact.key[1]) is not None and _THIS_TIME.match(marked, match.end()) is not None:
+                continue  # "tennis is cancelled this Saturday"
             if group.events and _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]", match[0]) is not None:
                 continue  # "I dropped my phone on the floor"
             is_left = _LEFT.search(match[0]) is not None or (
