@@ -21,7 +21,7 @@ _HAS: Final = (
     r" since| recently| been| both| all| also| then)*"
 )
 _DIED: Final = (
-    r"(?:died|passed away|passed on(?! (?:the|a|to|my|our|his|her))|passed over|dead|deceased|perished|expired in|kicked the bucket|"
+    r"(?:died|dead(?! (?:tired|set|serious|certain|right|wrong|on|sure|quiet|asleep|slow|good|keen|last|to|end|weight|drunk))|passed away|passed on(?! (?:the|a|to|my|our|his|her))|passed over|deceased|perished|expired in|kicked the bucket|"
     r"left us for ever|left us forever|no longer with us|no longer alive|no longer among us|not with us any ?more|in heaven|"
     r"in a better place|gone to a better place|gone to heaven|with the angels|went to sleep for the last time|"
     r"lost (?:his|her|their|the|its) (?:\w+ )?(?:fight|battle|life|struggle)|"
@@ -49,6 +49,10 @@ _SLEEP: Final = re.compile(
 _SLEPT: Final = re.compile(r"\b(?:put (?:down|to sleep)|say goodbye to|said goodbye to|say farewell to|said farewell to|euthani[sz]ed?|lay to rest) ")
 _FOUND: Final = re.compile(rf"\bfound {_WHO} (?:dead|floating|lifeless|not breathing|belly up)\b")
 _SOMEWHERE: Final = re.compile(r"^\W*(?:at|in front of|outside|before|until|till|for the (?:day|weekend|week)|on the phone)\b")
+_LONG_AGO: Final = re.compile(
+    r"\bwhen (?:i|we|he|she) (?:was|were)\b|\bas an? (?:\w+ )?(?:kid|child|boy|girl|teenager|baby)\b|\b(?:years|decades|ages) ago\b|"
+    r"\bin (?:19|20)\d\d\b|\b(?:first|previous|childhood|other|former|old(?= (?:dog|cat|horse) died))\b"
+)
 _ANY: Final = re.compile(
     r"died|dead|pass|goodbye|farewell|lost|buried|bury|funeral|wake\b|burial|put |heaven|rainbow|no longer|with us|make it|survive|"
     r"last|succumb|drown|kill|run over|euthan|better place|found|expired|deceased|perished|gave out|angels|cremat|laid|shot\b|hit by"
@@ -68,7 +72,7 @@ def died(text: str, sentence: str, speaker: str, view: GraphView) -> list[Fact]:
         speaker: who says it.
         view: what the memory holds.
     """
-    if _ANY.search(text) is None:
+    if _ANY.search(text) is None or _LONG_AGO.search(text) is not None:
         return []
     found: dict[Fact, None] = {}
     for phrase, is_plain in _dead(text):

@@ -44,7 +44,8 @@ _CONTRACTIONS: Final = (
     (re.compile(r"'ve\b"), " have"),
     (re.compile(r"\b(SUBJ|he|she|it|that|there|what|who)'s\b"), r"\1 is"),
     (re.compile(r"\b(THING|BARE|OLD)'s (?!\w+ing\b)"), r"\1 is "),
-    (re.compile(r"\b(?:am|is|are|was|were|do|does|did|have|has|had) not\b"), "not"),
+    (re.compile(r"\b(?:have|has|had) not\b"), "havenot"),
+    (re.compile(r"\b(?:am|is|are|was|were|do|does|did) not\b"), "not"),
 )
 _ADVERB: Final = re.compile(
     r" (?:just|already|right(?= off| out| away)|straight(?= off| out)|clean(?= out| off)|also|finally|even|simply|then|(?!(?:early|daily|weekly|monthly|yearly|hourly|family|only|nearly|"

@@ -255,7 +255,7 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
 
 
 _PLACE_AFTER: Final = re.compile(
-    r" (?:next to|next door|opposite|beside|near|across|down the|at (?:my|his|her|our)|of (?:the|my)|around the) ?[\w' ]{0,12}"
+    r" (?:next to|next door|opposite|beside|near|across|down the|at (?:my|his|her|our)|of (?:the|my)|around the|for (?:the|a|an) [a-z]|to (?:the|a) [a-z]) ?[\w' ]{0,12}"
 )
 _SMALL: Final = frozenset(["the", "my", "our", "at", "of", "on"])
 _LINKING: Final = frozenset(
