@@ -36,16 +36,21 @@ _DENIED: Final = re.compile(  # "Actually I'm not allergic to peanuts, it's cash
     re.IGNORECASE,
 )
 _NOT_BUT: Final = re.compile(  # "My neighbour isn't from Hungary, he's from Slovakia"
-    r"^(?:\w+[ ,]+){1,5}?(?:(?:is|are|was|were|do|does|did)(?:n't| not)|'m not|am not|'s not|'re not|not) (?:have |live |work |called |named |own )?"
+    r"^(?:\w+[ ,]+){1,5}?(?:(?:is|are|was|were|do|does|did)(?:n't| not)|'m not|am not|'s not|"
+    r"'re not|not) (?:have |live |work |called |named |own )?"
     r"(?:(?:in|at|on|to|from|for|as|a|an|the) )*(?P<words>[^,.;:!?]+)(?:[,;.–—-]| but) ?"
-    r"(?:it's|i'm|he's|she's|they're|we're|it is|i have|i've got|i've|i live|i work|he|she|they|we|but|that's|her name is|his name is) ",
+    r"(?:it's|i'm|he's|she's|they're|we're|it is|i have|i've got|i've|i live|i work|he|she|"
+    r"they|we|but|that's|her name is|his name is) ",
     re.IGNORECASE,
 )
 _ENDED: Final = re.compile(r"\b(?:any ?more|any longer|no longer|now|these days|nowadays|since|yet)\b", re.IGNORECASE)
 _ADMITTED: Final = re.compile(
-    r"\b(?:i fibbed|i lied|i was thinking of|(?:hit|pressed|typed|wrote|told you|gave you|said|picked) the wrong|had (?:it|that|this) wrong|got (?:it|that|this) wrong|"
-    r"(?:and )?always (?:was|has been|were|have been)|hang on|hold on|was wrong|were wrong|slip of the|brain fart|misremember\w*|my bad|silly me|"
-    r"what am i saying|i mean|i meant|let me correct|to correct myself|correction|strike that|scratch that|oops|whoops)\b|\bsorry\W*$|^sorry\b",
+    r"\b(?:i fibbed|i lied|i was thinking of|(?:hit|pressed|typed|wrote|told you|gave you|"
+    r"said|picked) the wrong|had (?:it|that|this) wrong|got (?:it|that|this) wrong|"
+    r"(?:and )?always (?:was|has been|were|have been)|hang on|hold on|was wrong|were wrong|"
+    r"slip of the|brain fart|misremember\w*|my bad|silly me|"
+    r"what am i saying|i mean|i meant|let me correct|to correct myself|correction|strike that|"
+    r"scratch that|oops|whoops)\b|\bsorry\W*$|^sorry\b",
     re.IGNORECASE,
 )
 _INSTEAD: Final = re.compile(
@@ -109,7 +114,12 @@ def correction_of(text: str, speaker: str) -> Correction | None:
     plain = text.replace("’", "'")
     denied = _DENIED.match(plain)
     denied = denied or (_NOT_BUT.match(plain) if _ENDED.search(plain) is None else None)
-    is_certain = denied is not None or _ADMITTED.search(plain) is not None or _CUES.search(plain) is not None or OPENING.match(plain) is not None
+    is_certain = (
+        denied is not None
+        or _ADMITTED.search(plain) is not None
+        or _CUES.search(plain) is not None
+        or OPENING.match(plain) is not None
+    )
     if not is_certain and _CONTRAST.search(plain) is None:
         return None
     wrong = tuple(match["words"].strip() for match in _INSTEAD.finditer(plain))
@@ -145,7 +155,11 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
     if found:
         return _with_named(found, view)
     text = correction.text.replace("’", "'").lower()
-    found = [f for f in ours if f not in new and (_is_of_named_attribute(f, text) or has_new_value(f, text, correction.speaker))]
+    found = [
+        f
+        for f in ours
+        if f not in new and (_is_of_named_attribute(f, text) or has_new_value(f, text, correction.speaker))
+    ]
     if found and len({f.key[:2] for f in found}) == 1:
         return _with_named(found, view)
     others = [f for f in ours if f not in new]

@@ -109,7 +109,9 @@ def _forms() -> Iterator[_Form]:
             written = rf" ?\b{name}\b" if name in ("BE", "HAVE") else rf"\b{name}\b"
             read = slot if name == "NAME" else f"(?i:{slot})"
             text = re.sub(written, read.replace("\\", r"\\"), text)
-        yield _Form(re.compile(text + f"(?i:{_END})"), entry["relation"], bool(entry.get("first")), bool(entry.get("last")))
+        yield _Form(
+            re.compile(text + f"(?i:{_END})"), entry["relation"], bool(entry.get("first")), bool(entry.get("last"))
+        )
 
 
 _FORMS: Final = tuple(_forms())
