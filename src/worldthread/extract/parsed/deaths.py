@@ -17,41 +17,68 @@ from worldthread.names import normalise_name
 from worldthread.types import Fact
 
 _HAS: Final = (
-    r"(?:'s| has| have| had| was| were| is| are| got| just| finally| sadly| suddenly| unexpectedly| peacefully| quietly|"
+    r"(?:'s| has| have| had| was| were| is| are| got| just| finally| sadly| suddenly| unexpectedly|"
+    r" peacefully| quietly|"
     r" since| recently| been| both| all| also| then)*"
 )
 _DIED: Final = (
-    r"(?:died|passed away|passed on(?! (?:the|a|to|my|our|his|her))|passed over|dead|deceased|perished|expired in|kicked the bucket|"
-    r"left us for ever|left us forever|no longer with us|no longer alive|no longer among us|not with us any ?more|in heaven|"
+    r"(?:died|dead(?! (?:tired|set|serious|certain|right|wrong|on|sure|quiet|asleep|slow|good|"
+    r"keen|last|to|end|weight|drunk))|passed away|passed on(?! (?:the|a|to|my|our|his|her))|"
+    r"passed over|deceased|perished|expired in|kicked the bucket|"
+    r"left us for ever|left us forever|no longer with us|no longer alive|no longer among us|"
+    r"not with us any ?more|in heaven|"
     r"in a better place|gone to a better place|gone to heaven|with the angels|went to sleep for the last time|"
     r"lost (?:his|her|their|the|its) (?:\w+ )?(?:fight|battle|life|struggle)|"
-    r"(?:not|didn't|did not) (?:make it(?! (?:to|in|on|for|past|home|there|back|onto|as|until|till))|survive|pull through|wake up again)|"
-    r"(?:took|drew|breathed) (?:his|her|its) last(?: breath)?|succumbed|drowned|bled to death|starved|fell asleep forever|"
+    r"(?:not|didn't|did not) (?:make it(?! (?:to|in|on|for|past|home|there|back|onto|as|until|"
+    r"till))|survive|pull through|wake up again)|"
+    r"(?:took|drew|breathed) (?:his|her|its) last(?: breath)?|succumbed|drowned|bled to death|"
+    r"starved|fell asleep forever|"
     r"(?:killed|run over|put down|put to sleep|euthani[sz]ed|poisoned|slaughtered|shot|buried|cremated|laid to rest|"
     r"hit by a (?:car|bus|lorry|truck|train|van)(?! and (?:is|he's|she's) (?:fine|ok)))|"
     r"cross(?:ed)? (?:over )?the rainbow bridge|went over the rainbow bridge|drop(?:ped)? dead|"
-    r"had (?:a|another|his|her) (?:\w+ )?(?:heart attack|stroke|accident) and (?:\w+ )?(?:died|didn't make it|passed away)|"
+    r"had (?:a|another|his|her) (?:\w+ )?(?:heart attack|stroke|accident) and (?:\w+ )?(?:died|"
+    r"didn't make it|passed away)|"
     r"(?:heart|kidneys|liver) (?:gave out|stopped|failed)|breathed (?:his|her) last)"
 )
-_WHO: Final = r"(?P<who>(?!(?:to|been|a|an|it|him|her|them|have|had)\b)(?:(?:my|our|the|poor|dear|old|little|beloved|darling) )*[^\W\d_][\w-]*(?: (?!and\b|has\b|had\b|was\b|is\b)[^\W\d_][\w-]*)?)"
-_ITSELF: Final = re.compile(
-    rf"(?:^|[,;:.!–—-] +|\b(?:and|but|that|because|since|so|when|after) ){_WHO}{_HAS} {_DIED}\b(?! (?:of|with) laughter|inside|for (?:it|this))"
+_WHO: Final = (
+    r"(?P<who>(?!(?:to|been|a|an|it|him|her|them|have|had)\b)(?:(?:my|our|the|poor|dear|old|little|"
+    r"beloved|darling) )*[^\W\d_][\w-]*(?: (?!and\b|has\b|had\b|was\b|is\b)[^\W\d_][\w-]*)?)"
 )
-_FUNERAL: Final = re.compile(rf"(?:^|[,;:.!] |\b(?:was|is|to|at|for) ){_WHO}'s? (?:funeral|wake|burial|cremation|memorial service)\b")
+_ITSELF: Final = re.compile(
+    rf"(?:^|[,;:.!–—-] +|\b(?:and|but|that|because|since|so|when|after) ){_WHO}{_HAS} {_DIED}\b(?! "
+    rf"(?:of|with) laughter|inside|for (?:it|this))"
+)
+_FUNERAL: Final = re.compile(
+    rf"(?:^|[,;:.!] |\b(?:was|is|to|at|for) ){_WHO}'s? (?:funeral|wake|burial|cremation|memorial service)\b"
+)
 _LOST: Final = re.compile(
     r"\b(?:i|we|they) (?:just |sadly |recently |have |finally )*(?:lost|buried|cremated|laid|had to bury) "
     rf"{_WHO}(?: to rest)?(?: (?:on|in|last|to|this|yesterday|today|after|at|when|because|early|suddenly)\b|\W*$)"
 )
 _SLEEP: Final = re.compile(
-    r"\b(?:put|have|had|let|help|helped|lay|laid|euthani[sz]e|euthani[sz]ed|say|said) (?:down |to sleep |goodbye to |farewell to )?"
-    rf"{_WHO}(?: (?P<end>put down|put to sleep|down|to sleep|go|euthani[sz]ed|cross the rainbow bridge|over the rainbow bridge|pass))?\b"
+    r"\b(?:put|have|had|let|help|helped|lay|laid|euthani[sz]e|euthani[sz]ed|say|said) (?:down "
+    r"|to sleep |goodbye to |farewell to )?"
+    rf"{_WHO}(?: (?P<end>put down|put to sleep|down|to sleep|go|euthani[sz]ed|cross the rainbow "
+    rf"bridge|over the rainbow bridge|pass))?\b"
 )
-_SLEPT: Final = re.compile(r"\b(?:put (?:down|to sleep)|say goodbye to|said goodbye to|say farewell to|said farewell to|euthani[sz]ed?|lay to rest) ")
+_SLEPT: Final = re.compile(
+    r"\b(?:put (?:down|to sleep)|say goodbye to|said goodbye to|say farewell to|said farewell "
+    r"to|euthani[sz]ed?|lay to rest) "
+)
 _FOUND: Final = re.compile(rf"\bfound {_WHO} (?:dead|floating|lifeless|not breathing|belly up)\b")
-_SOMEWHERE: Final = re.compile(r"^\W*(?:at|in front of|outside|before|until|till|for the (?:day|weekend|week)|on the phone)\b")
+_SOMEWHERE: Final = re.compile(
+    r"^\W*(?:at|in front of|outside|before|until|till|for the (?:day|weekend|week)|on the phone)\b"
+)
+_LONG_AGO: Final = re.compile(
+    r"\bwhen (?:i|we|he|she) (?:was|were)\b|\bas an? (?:\w+ )?(?:kid|child|boy|girl|teenager|"
+    r"baby)\b|\b(?:years|decades|ages) ago\b|"
+    r"\bin (?:19|20)\d\d\b|\b(?:first|previous|childhood|other|former|old(?= (?:dog|cat|horse) died))\b"
+)
 _ANY: Final = re.compile(
-    r"died|dead|pass|goodbye|farewell|lost|buried|bury|funeral|wake\b|burial|put |heaven|rainbow|no longer|with us|make it|survive|"
-    r"last|succumb|drown|kill|run over|euthan|better place|found|expired|deceased|perished|gave out|angels|cremat|laid|shot\b|hit by"
+    r"died|dead|pass|goodbye|farewell|lost|buried|bury|funeral|wake\b|burial|put |heaven|rainbow|"
+    r"no longer|with us|make it|survive|"
+    r"last|succumb|drown|kill|run over|euthan|better place|found|expired|deceased|perished|"
+    r"gave out|angels|cremat|laid|shot\b|hit by"
 )
 _NAMED: Final = re.compile(r" (?:called|named) (.+)$")
 _DETERMINERS: Final = re.compile(r"^(?:(?:my|our|the|poor|dear|old|little|beloved|darling) )+")
@@ -68,7 +95,7 @@ def died(text: str, sentence: str, speaker: str, view: GraphView) -> list[Fact]:
         speaker: who says it.
         view: what the memory holds.
     """
-    if _ANY.search(text) is None:
+    if _ANY.search(text) is None or _LONG_AGO.search(text) is not None:
         return []
     found: dict[Fact, None] = {}
     for phrase, is_plain in _dead(text):
@@ -87,7 +114,9 @@ def _dead(text: str) -> Iterator[tuple[str, bool]]:
     for match in _LOST.finditer(text):
         yield match["who"], True
     for match in _SLEEP.finditer(text):
-        if (match["end"] is not None or _SLEPT.match(match[0]) is not None) and _SOMEWHERE.match(text[match.end() :]) is None:
+        if (match["end"] is not None or _SLEPT.match(match[0]) is not None) and _SOMEWHERE.match(
+            text[match.end() :]
+        ) is None:
             yield match["who"], False
 
 

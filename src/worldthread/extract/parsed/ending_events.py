@@ -13,6 +13,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
+from worldthread.extract.prose.words import third_person
+
 TABLE: Final[dict[str, Any]] = tomllib.loads(
     files("worldthread.extract.parsed").joinpath("ending_events.toml").read_text(encoding="utf-8")
 )
@@ -44,16 +46,20 @@ _CONTRACTIONS: Final = (
     (re.compile(r"'ve\b"), " have"),
     (re.compile(r"\b(SUBJ|he|she|it|that|there|what|who)'s\b"), r"\1 is"),
     (re.compile(r"\b(THING|BARE|OLD)'s (?!\w+ing\b)"), r"\1 is "),
-    (re.compile(r"\b(?:am|is|are|was|were|do|does|did|have|has|had) not\b"), "not"),
+    (re.compile(r"\b(?:have|has|had) not\b"), "havenot"),
+    (re.compile(r"\b(?:am|is|are|was|were|do|does|did) not\b"), "not"),
 )
 _ADVERB: Final = re.compile(
-    r" (?:just|already|right(?= off| out| away)|straight(?= off| out)|clean(?= out| off)|also|finally|even|simply|then|(?!(?:early|daily|weekly|monthly|yearly|hourly|family|only|nearly|"
+    r" (?:just|already|right(?= off| out| away)|straight(?= off| out)|clean(?= out| off)|also|"
+    r"finally|even|simply|then|(?!(?:early|daily|weekly|monthly|yearly|hourly|family|only|"
+    r"nearly|"
     r"hardly|barely|possibly|probably|temporarily|briefly|supposedly|allegedly|reply|apply|supply|assembly)\b)"
     r"[a-z]{4,}ly)(?= )"
 )
 _OF_THING: Final = re.compile(
     r"\b(THING|BARE) (?:stock|stocks|shares|account|accounts|membership|subscription|contract|job|course|class|classes|"
-    r"lessons?|club|team|idea|plans?|app|habit|season ticket|tickets?|degree|appointment|project|policy|card|prescription|"
+    r"lessons?|club|team|idea|plans?|app|habit|season ticket|tickets?|degree|appointment|project|"
+    r"policy|card|prescription|"
     r"tablets|pills|collection|thing|business|practice|phase|flat|apartment|house|place|room)\b"
 )
 _OWN_THING: Final = re.compile(r"\b(?:POSS|the|all|all of|both|both of|every|this|that) (?=THING|BARE)")
@@ -61,11 +67,14 @@ _THEN_IT: Final = re.compile(r"\b(?:it|them)\b")
 _EVENT: Final = r"(<[A-Z]+>)(?!ed|ing)"
 _DONE: Final = re.compile(
     r"\b(?:(?:have |has |had )?had to|(?:was|were|been|got|felt) (?:forced|obliged|compelled|asked|told|made|able) to|"
-    r"managed to|had no choice but to|chose to|opted to|got round to|got around to|went and|up and) (?:go and )?" + _EVENT
+    r"managed to|had no choice but to|chose to|opted to|got round to|got around to|went and|up and) (?:go and )?"
+    + _EVENT
 )
 _ENDED_UP: Final = re.compile(r"\b(?:ended|wound|finished) up (?=\w+ing\b)")
 _DONE_BEING: Final = re.compile(r"\bendedup (<[A-Z]+>)ing")
-_DECIDED: Final = re.compile(r"\b(?:decided|chose|agreed|resolved|opted|am going|is going|are going) to (<[A-Z]*[TNE][A-Z]*>)(?!ed|ing)")
+_DECIDED: Final = re.compile(
+    r"\b(?:decided|chose|agreed|resolved|opted|am going|is going|are going) to (<[A-Z]*[TNE][A-Z]*>)(?!ed|ing)"
+)
 _LEAVING: Final = re.compile(r"\b(?:am|are|is) (<[A-Z]*N[A-Z]*>)ing")
 _MADE_TO: Final = re.compile(
     r"\b(?:forced|made|obliged|compelled|required|allowed|pushed|drove|led|caused) (?:WHOM|SUBJ) (?:to )?" + _EVENT
@@ -88,7 +97,7 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
         return
     doubled = re.fullmatch(r"(?:[^aeiou]|qu)*[aeiou][bdglmnprtv]", lemma) is not None
     yield lemma, ""
-    yield f"{lemma[:-1]}ies" if re.search(r"[^aeiou]y$", lemma) else f"{lemma}es" if re.search(r"(?:s|x|ch|sh|o)$", lemma) else f"{lemma}s", ""  # fmt: skip
+    yield third_person(lemma), ""
     yield f"{stem}{stem[-1]}ing" if doubled else f"{lemma[:-2]}ying" if lemma.endswith("ie") else f"{stem}ing", "ing"
     if lemma in ("travel", "cancel", "total", "label", "pedal"):
         yield from ((f"{lemma}led", "ed"), (f"{lemma}ling", "ing"))
@@ -97,7 +106,7 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
     elif doubled:
         yield f"{lemma}{lemma[-1]}ed", "ed"
     else:
-        yield f"{lemma[:-1]}ied" if re.search(r"[^aeiou]y$", lemma) else f"{stem}ed" if stem != lemma or lemma[-1] != "e" else f"{lemma}d", "ed"  # fmt: skip
+        yield (f"{lemma[:-1]}ied" if re.search(r"[^aeiou]y$", lemma) else f"{lemma.removesuffix('e')}ed"), "ed"
 
 
 @cache

@@ -26,7 +26,7 @@ from worldthread.extract.parsed.fact_features import Reading
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.parser import normalised, parse
-from worldthread.extract.parsed.phrased_endings import phrased_endings
+from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, probable_facts
@@ -193,6 +193,9 @@ class ParsedExtractor:
         if correction is None:
             for fact, sentence in phrased_endings(said, by, stated_facts, view):
                 reasons.setdefault(fact, sentence)
+        for fact, sentence in tuple(reasons.items()):
+            if fact not in corrected and is_for_the_moment(fact, sentence, by):
+                del reasons[fact]
         if not reasons:  # what a rule understands needs no guess
             for learned in learned_endings(said, by, stated_facts, view, corrects=correction is not None):
                 reasons[learned.fact] = learned.reason
@@ -405,7 +408,7 @@ class _ParsedPassageExtractor(PassageExtractor):
 
 def _plainly(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
     """Return what the only sentence of a message says plainly, where the rules that need its parse are not sure."""
-    facts = plainly_said(doc.text, referents)
+    facts = plainly_said(doc.text, referents, last=True)
     if not facts or (read.clauses and is_figure(read.clauses[0][0].verb)):
         return ()
     without = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")

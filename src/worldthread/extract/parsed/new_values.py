@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
-from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, WORDS, number_of
+from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, number_of
 from worldthread.extract.parsed.mentions import stem
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -29,34 +29,44 @@ _MONTHS: Final = "january|february|march|april|may|june|july|august|september|oc
 _KINDS_OF_VALUES: Final = (
     ("email", re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w")),
     ("handle", re.compile(r"(?<![\w.])@\w[\w.]*\w")),
-    ("site", re.compile(r"\b[\w-]+\.(?:com|org|net|io|co|bike|uk|de|fr|es|eu|me|info|blog|app|dev|ch|at|us)\b(?:\.\w+)?")),
+    ("site", re.compile(r"\b[\w-]+\.(?:com|org|net|io|co|bike|uk|de|fr|es|"
+        r"eu|me|info|blog|app|dev|ch|at|us)\b(?:\.\w+)?")),
     ("money", re.compile(
-        r"[$€£] ?\d[\d.,]*\d|[$€£] ?\d|\d[\d.,]* ?(?:euros?|dollars?|pounds?|francs?|eur|usd|gbp|chf|quid|bucks|cents|pence|"
-        rf"p\b|k\b|grand\b|[$€£])|(?:{_WORDS_FOR_NUMBERS}) (?:euros?|dollars?|pounds?|francs?|quid|bucks|grand|pence|cents)|"
+        r"[$€£] ?\d[\d.,]*\d|[$€£] ?\d|\d[\d.,]* ?(?:euros?|dollars?|pounds?|francs?|eur|usd|"
+        r"gbp|chf|quid|bucks|cents|pence|"
+        rf"p\b|k\b|grand\b|[$€£])|(?:{_WORDS_FOR_NUMBERS}) (?:euros?|dollars?|pounds?|francs?|"
+        rf"quid|bucks|grand|pence|cents)|"
         r"\b(?:a tenner|a fiver)\b"
     )),
     ("phone", re.compile(r"(?<![\w:.])\+?\d[\d ()/-]{2,}\d{2}(?![\w:.])")),
     ("day", re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\bweekends?\b|\bweekdays\b")),
-    ("date", re.compile(rf"\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTHS})\b|\b(?:{_MONTHS})(?: the)? \d{{1,2}}"
+    ("date", re.compile(rf"\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTHS})\b|\b(?:{_MONTHS})(?: the)? "
+        rf"\d{{1,2}}"
                         rf"(?:st|nd|rd|th)?\b|\b\d{{4}}-\d\d-\d\d\b|\bthe \d{{1,2}}(?:st|nd|rd|th)\b|"
                         rf"\b(?:in|to|until|till|for|is|now) (?:{_MONTHS})\b|^(?:{_MONTHS})$")),
-    ("time", re.compile(rf"\b(?:at |from |until |till |by |to )?{_HOUR}(?![\w%]|[.,:]\d| (?:euros?|dollars?|people|kids|km|miles))")),
+    ("time", re.compile(rf"\b(?:at |from |until |till |by |to )?{_HOUR}(?![\w%]|[.,:]\d| (?:euros?|dollars?|people|"
+        rf"kids|km|miles))")),
 )  # fmt: skip
 _QUANTITY: Final = re.compile(rf"\b(?P<number>\d[\d.,]*|{_WORDS_FOR_NUMBERS})(?:[ -](?P<unit>[^\W\d_]+))?")
 _ORDINAL: Final = re.compile(
     r"\b(?:(?P<word>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\d+(?:st|nd|rd|th)|"
     r"ground|top) (?P<unit>floor|grade|year|form|class|league|division|semester|term|trimester|team)|"
-    r"(?P<unit_first>year|grade|form|class|room|desk|gate|platform|office|locker|seat|level|building|block|unit|flat|house) "
+    r"(?P<unit_first>year|grade|form|class|room|desk|gate|platform|office|locker|seat|level|"
+    r"building|block|unit|flat|house) "
     r"(?P<number>[a-z]?\d+[a-z]?))\b"
 )
 _CHANGED: Final = re.compile(
-    r"\b(?:now|nowadays|these days|from now on|from \w+(?: \w+)? on|any ?more|no longer|instead|new|not .* but|only .* now|"
+    r"\b(?:now|nowadays|these days|from now on|from \w+(?: \w+)? on|any ?more|no longer|instead|"
+    r"new|not .* but|only .* now|"
     r"as of|since|from (?:today|next \w+|this \w+|tomorrow|monday|january|the \w+)|after the \w+|starting|"
-    r"(?:has|have|'s|'ve|was|were|got|been|is) (?:been )?(?:moved|changed|rescheduled|shifted|pushed|put|raised|upped|cut|"
+    r"(?:has|have|'s|'ve|was|were|got|been|is) (?:been )?(?:moved|changed|rescheduled|shifted|"
+    r"pushed|put|raised|upped|cut|"
     r"reduced|lowered|increased|extended|delayed|brought|switched|updated|replaced|reset|bumped|postponed|hiked|slashed|"
     r"shortened|dropped|doubled)|moved|changed|renamed|rescheduled|shifted|pushed|raised|upped|cut|reduced|lowered|increased|"
-    r"extended|delayed|brought (?:forward|up|down)|switched|updated|bumped|postponed|hiked|slashed|went (?:up|down|from)|"
-    r"gone (?:up|down|from)|(?:has |'s |have |'ve )?put (?:\w+ ){1,4}?(?:up|down|back|forward)|put (?:up|down|back)|jumped|"
+    r"extended|delayed|brought (?:forward|up|down)|switched|updated|bumped|postponed|hiked|"
+    r"slashed|went (?:up|down|from)|"
+    r"gone (?:up|down|from)|(?:has |'s |have |'ve )?put (?:\w+ ){1,4}?(?:up|down|back|forward)|"
+    r"put (?:up|down|back)|jumped|"
     r"rose|risen|climbed|shot up|crept up|dropped|fell|fallen|"
     r"(?:down|up|back|left with)(?: to)?|lost|gained|raise|rise|promotion|wants?|charges?|abolished|scrapped|"
     r"(?:doesn't|don't|won't) (?:\w+ ){1,3}?(?:until|till|before)|turned)\b"
@@ -67,8 +77,10 @@ _PASSING: Final = re.compile(
     r"for (?:the|a) (?:day|week|weekend))\b"
 )
 _FROM_THEN: Final = re.compile(
-    r"\b(?:from (?:today|tomorrow|this \w+|next \w+)(?: on(?:wards)?)?|as of|since|from now on|these days|now|any ?more|"
-    r"(?:has|have|'s|'ve|was|were|got|been) (?:been )?(?:moved|changed|rescheduled|postponed|pushed|put|brought|shifted)|"
+    r"\b(?:from (?:today|tomorrow|this \w+|next \w+)(?: on(?:wards)?)?|as of|since|from now "
+    r"on|these days|now|any ?more|"
+    r"(?:has|have|'s|'ve|was|were|got|been) (?:been )?(?:moved|changed|rescheduled|postponed|"
+    r"pushed|put|brought|shifted)|"
     r"(?:raised|moved|changed|rescheduled|postponed|pushed|shifted|increased|lowered|put up))\b"
 )
 _OPENING: Final = frozenset(["open", "start", "begin", "leave", "depart", "arrive", "kick"])
@@ -89,13 +101,75 @@ _VERBS: Final = {
 }
 _FREE: Final = re.compile(r"\b(?:free|free of charge|for nothing|abolished|scrapped)\b")
 _STOP: Final = frozenset(
-    "a an the my our his her their its at in on of for to from by with is are was has have had i we it and per each every "
-    "month week day year hour night evening morning about around only now still old new euro euros dollar dollars pound "
-    "pounds franc francs quid buck bucks $ € £ am pm".split()
+    [
+        "a",
+        "an",
+        "the",
+        "my",
+        "our",
+        "his",
+        "her",
+        "their",
+        "its",
+        "at",
+        "in",
+        "on",
+        "of",
+        "for",
+        "to",
+        "from",
+        "by",
+        "with",
+        "is",
+        "are",
+        "was",
+        "has",
+        "have",
+        "had",
+        "i",
+        "we",
+        "it",
+        "and",
+        "per",
+        "each",
+        "every",
+        "month",
+        "week",
+        "day",
+        "year",
+        "hour",
+        "night",
+        "evening",
+        "morning",
+        "about",
+        "around",
+        "only",
+        "now",
+        "still",
+        "old",
+        "new",
+        "euro",
+        "euros",
+        "dollar",
+        "dollars",
+        "pound",
+        "pounds",
+        "franc",
+        "francs",
+        "quid",
+        "buck",
+        "bucks",
+        "$",
+        "€",
+        "£",
+        "am",
+        "pm",
+    ]
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _CONTACTS: Final = re.compile(
-    r"has (?:.* )?(?:email|e-mail|mail|phone|number|mobile|landline|handle|address|extension|website|site|insta\w*|code|"
+    r"has (?:.* )?(?:email|e-mail|mail|phone|number|mobile|landline|handle|address|extension|"
+    r"website|site|insta\w*|code|"
     r"twitter|username|pin|password)(?: .*)?|is on"
 )
 
@@ -112,7 +186,9 @@ def new_valued(facts: Iterable[Fact], text: str, speaker: str) -> list[Fact]:
         Those of the facts that hold no longer.
     """
     changed = _CHANGED.search(text) is not None
-    has_number = re.search(rf"[\d@]|\.\w|day|week|\b(?:{_WORDS_FOR_NUMBERS}|noon|mid\w+|free|first|second|third|\w+th)\b", text)
+    has_number = re.search(
+        rf"[\d@]|\.\w|day|week|\b(?:{_WORDS_FOR_NUMBERS}|noon|mid\w+|free|first|second|third|\w+th)\b", text
+    )
     if has_number is None:
         return []
     passing = _PASSING.search(text) is not None and _FROM_THEN.search(text) is None
@@ -121,11 +197,24 @@ def new_valued(facts: Iterable[Fact], text: str, speaker: str) -> list[Fact]:
     for fact in facts:
         if fact.key[1].startswith(("does not", "was ", "had ", "did ")):
             continue
-        if _is_renamed(fact, text, own):
-            found.append(fact)
-        elif _is_older(fact, text, own) or (changed and not passing and _has_new_value(fact, text, own)):
+        if (
+            _is_renamed(fact, text, own)
+            or _is_older(fact, text, own)
+            or (changed and not passing and _has_new_value(fact, text, own))
+        ):
             found.append(fact)
     return found
+
+
+def has_new_value(fact: Fact, text: str, speaker: str) -> bool:
+    """Return whether a sentence gives another value of what a fact gives the value of, changed or corrected.
+
+    Args:
+        fact: the fact.
+        text: the sentence in lower case.
+        speaker: who says it.
+    """
+    return _has_new_value(fact, text, normalise_name(speaker))
 
 
 def _is_renamed(fact: Fact, text: str, own: str) -> bool:
@@ -134,7 +223,10 @@ def _is_renamed(fact: Fact, text: str, own: str) -> bool:
     first, _, last = value.partition(" ")
     if subject != own or relation not in ("has name", "is called") or not last:
         return False
-    new = re.search(rf"\b(?:i'm|i am|it's|call me|i go by|known as) {re.escape(first)} (?P<last>\w+)(?: now|,? not| these days|$)", text)
+    new = re.search(
+        rf"\b(?:i'm|i am|it's|call me|i go by|known as) {re.escape(first)} (?P<last>\w+)(?: now|,? not| these days|$)",
+        text,
+    )
     return new is not None and new["last"] not in last
 
 
@@ -164,7 +256,11 @@ def _has_new_value(fact: Fact, text: str, own: str) -> bool:
         if name == "money" and not new and _is_sum(fact):
             new = [m["number"] for m in _QUANTITY.finditer(text) if m["number"] not in value]
         if name == "time":
-            new = [one for one in new if re.search(rf"\b(?:at|from|until|till|by|to|for|now|is|before) {re.escape(one)}", text)]
+            new = [
+                one
+                for one in new
+                if re.search(rf"\b(?:at|from|until|till|by|to|for|now|is|before) {re.escape(one)}", text)
+            ]
         if not new:
             continue
         if name in ("email", "handle", "site"):
@@ -175,7 +271,11 @@ def _has_new_value(fact: Fact, text: str, own: str) -> bool:
     ordinal = _ORDINAL.search(value)
     if ordinal is not None:
         unit = ordinal["unit"] or ordinal["unit_first"]
-        others = [one for one in _ORDINAL.finditer(text) if (one["unit"] or one["unit_first"]) == unit and one[0] != ordinal[0]]
+        others = [
+            one
+            for one in _ORDINAL.finditer(text)
+            if (one["unit"] or one["unit_first"]) == unit and one[0] != ordinal[0]
+        ]
         return bool(others) and _concerns(fact, text, own, "place")
     quantity = _QUANTITY.search(value)
     if quantity is None:
@@ -193,9 +293,9 @@ def _has_new_value(fact: Fact, text: str, own: str) -> bool:
 
 def _is_sum(fact: Fact) -> bool:
     """Return whether a fact gives a bare number that can only be a sum: "earns", "40,000 a year"."""
-    return re.fullmatch(r"earns|makes|costs|pays|charges|has (?:salary|rent|wage|income|fee|price)", fact.key[1]) is not None and (
-        re.search(r"\d", fact.object) is not None
-    )
+    return re.fullmatch(
+        r"earns|makes|costs|pays|charges|has (?:salary|rent|wage|income|fee|price)", fact.key[1]
+    ) is not None and (re.search(r"\d", fact.object) is not None)
 
 
 def _are_equal(one: str, other: str) -> bool:
@@ -210,7 +310,7 @@ def _are_equal(one: str, other: str) -> bool:
 
 def _is_whose(subject: str, text: str, own: str) -> bool:
     """Return whether a sentence can be about somebody: the speaker, or a relative whom it names."""
-    if subject == own or subject.startswith(f"{own}'s ") and not _is_relative(subject, own):
+    if subject == own or (subject.startswith(f"{own}'s ") and not _is_relative(subject, own)):
         return _OTHERS.search(text) is None
     name = subject.removeprefix(f"{own}'s ")
     return any(re.search(rf"\b{re.escape(form)}\b", text) is not None for form in {name, *KIN.get(name, ())})
@@ -218,7 +318,9 @@ def _is_whose(subject: str, text: str, own: str) -> bool:
 
 _INVOLVED: Final = frozenset(["landlord", "landlady", "boss", "manager", "company", "employer", "team"])
 _OTHERS: Final = re.compile(
-    r"\b(?:(?:my|our) (?:\w+ ){0,2}?(?:" + "|".join(sorted(map(re.escape, (LISTS["relations"] | LISTS["partners"]) - _INVOLVED))) + r")|his|her|their)\b"
+    r"\b(?:(?:my|our) (?:\w+ ){0,2}?(?:"
+    + "|".join(sorted(map(re.escape, (LISTS["relations"] | LISTS["partners"]) - _INVOLVED)))
+    + r")|his|her|their)\b"
 )
 
 
@@ -232,7 +334,9 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
     core = words.split(" of ")[0]
     head = re.split(r" (?:at|in|on|with|to|for|from|around|near) ", core)[0].split(" ")[-1]
     forms = {head, stem(head), f"{stem(head)}s", *KINDS.get(stem(head), ())}
-    for match in re.finditer(rf"(?<![\w'-])(?:{'|'.join(sorted(map(re.escape, forms), key=len, reverse=True))})(?![\w-])", text):
+    for match in re.finditer(
+        rf"(?<![\w'-])(?:{'|'.join(sorted(map(re.escape, forms), key=len, reverse=True))})(?![\w-])", text
+    ):
         before = text[: match.start()].split()
         last = before[-1].strip(",;:.!") if before else ""
         after = _PLACE_AFTER.match(text[match.end() :])
@@ -244,12 +348,56 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
 
 
 _PLACE_AFTER: Final = re.compile(
-    r" (?:next to|next door|opposite|beside|near|across|down the|at (?:my|his|her|our)|of (?:the|my)|around the) ?[\w' ]{0,12}"
+    r" (?:next to|next door|opposite|beside|near|across|down the|at (?:my|his|her|our)|of "
+    r"(?:the|my)|around the|for (?:the|a|an) [a-z]|to (?:the|a) [a-z]) ?[\w' ]{0,12}"
 )
 _SMALL: Final = frozenset(["the", "my", "our", "at", "of", "on"])
 _LINKING: Final = frozenset(
-    "the my our a an this that his of for in on to and i we put moved changed raised our's new daily weekly monthly so "
-    "pushed shifted rescheduled postponed extended their all from as since then now but up down at after".split()
+    [
+        "the",
+        "my",
+        "our",
+        "a",
+        "an",
+        "this",
+        "that",
+        "his",
+        "of",
+        "for",
+        "in",
+        "on",
+        "to",
+        "and",
+        "i",
+        "we",
+        "put",
+        "moved",
+        "changed",
+        "raised",
+        "our's",
+        "new",
+        "daily",
+        "weekly",
+        "monthly",
+        "so",
+        "pushed",
+        "shifted",
+        "rescheduled",
+        "postponed",
+        "extended",
+        "their",
+        "all",
+        "from",
+        "as",
+        "since",
+        "then",
+        "now",
+        "but",
+        "up",
+        "down",
+        "at",
+        "after",
+    ]
 )
 
 
@@ -264,7 +412,12 @@ def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
         other = _CLOSING if verb in _OPENING else _OPENING
         if bases & other and not bases & (_OPENING if verb in _OPENING else _CLOSING):
             return False
-        if verb in _OPENING and re.search(r"\b(?:until|till) ", text) is not None and "n't" not in text and "not" not in text:
+        if (
+            verb in _OPENING
+            and re.search(r"\b(?:until|till) ", text) is not None
+            and "n't" not in text
+            and "not" not in text
+        ):
             return False
     is_mine = subject == own
     if is_mine or _is_relative(subject, own):
@@ -274,8 +427,13 @@ def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
             return False
         if is_mine and re.search(r"\b(?:i|we|my|our|me|us)\b|^(?:new|down|up|now)\b", text) is None and kind != "money":
             return False
-        nouns = {stem(w) for w in _WORD.findall(f"{value} {relation.removeprefix('has ') if relation.startswith('has ') else ''}")}
-        nouns = {w for w in nouns if w not in _STOP and number_of(w) is None and not w[0].isdigit() and not _is_value(w)}
+        nouns = {
+            stem(w)
+            for w in _WORD.findall(f"{value} {relation.removeprefix('has ') if relation.startswith('has ') else ''}")
+        }
+        nouns = {
+            w for w in nouns if w not in _STOP and number_of(w) is None and not w[0].isdigit() and not _is_value(w)
+        }
         verbs = set(_VERBS.get(verb, verb).split())
         if "on" in verbs and re.search(r"\b(?:on|to) (?:about |around |only )?[$€£]?\d", text) is None:
             verbs.discard("on")
@@ -283,21 +441,45 @@ def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
             verbs = set()
         if kind == "quantity" and verb in ("is", "have"):
             return bool(nouns & said)
+        if verb == "weigh" and not {"weigh", "weight", "lost", "gained", "down", "scale", "up"} & (said | bases):
+            return False
         if nouns & said and (verb in ("is", "have") or len(nouns & said) == len(nouns) or verbs & bases):
             return True
         implied = {noun for verb, ones in _IMPLIED.items() if verb in said | bases for noun in ones.split()}
         nouns -= implied
-        return bool(verbs & (bases | said)) and (not nouns or kind in ("quantity", "money", "time") and not nouns - said - _UNITS)
+        return bool(verbs & (bases | said)) and (
+            not nouns or (kind in ("quantity", "money", "time") and not nouns - said - _UNITS)
+        )
     name = subject.removeprefix(f"{own}'s ")
     if kind == "money" and relation in ("is", "costs"):
         places = {stem(word) for word in _WORD.findall(value)} - _STOP
-        if any(w in said for w in places if not w[0].isdigit() and number_of(w) is None and not _is_value(w) and w != own):
+        if any(
+            w in said for w in places if not w[0].isdigit() and number_of(w) is None and not _is_value(w) and w != own
+        ):
             return True
     return _named_as(name, text, known)
 
 
 _IMPLIED: Final = {"rent": "flat apartment house room place studio", "eat": "dinner lunch breakfast supper tea"}
-_UNITS: Final = frozenset("minute hour km kilometre mile kilo pound stone time people home work office coffee cigarette".split())
+_UNITS: Final = frozenset(
+    [
+        "minute",
+        "hour",
+        "km",
+        "kilometre",
+        "mile",
+        "kilo",
+        "pound",
+        "stone",
+        "time",
+        "people",
+        "home",
+        "work",
+        "office",
+        "coffee",
+        "cigarette",
+    ]
+)
 
 
 def _is_value(word: str) -> bool:
@@ -310,12 +492,17 @@ def _base(word: str) -> str:
     for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
         if word.endswith(ending) and len(word) > len(ending) + 2:
             return word[: -len(ending)] + instead
-    return {"began": "begin", "left": "leave", "paid": "pay", "made": "make", "went": "go", "got": "get"}.get(word, word)
+    return {"began": "begin", "left": "leave", "paid": "pay", "made": "make", "went": "go", "got": "get"}.get(
+        word, word
+    )
 
 
 def _verb(relation: str) -> str:
     first = relation.split(" ")[0]
     return {"has": "have", "is": "is", "costs": "cost", "goes": "go", "does": "do"}.get(first, _base(first))
+
+
+_AGE_NEXT: Final = rf"(?:now |just |turned |gone |\d|{_WORDS_FOR_NUMBERS}|\w+(?:th|st|nd|rd)\b)"
 
 
 def _is_older(fact: Fact, text: str, own: str) -> bool:
@@ -336,13 +523,15 @@ def _is_older(fact: Fact, text: str, own: str) -> bool:
         forms = sorted({name, *KIN.get(name, ())}, key=len, reverse=True)
         joined = "|".join(map(re.escape, forms))
         who = rf"(?:(?:my |our |the |little |young )*(?:{joined})|(?:{joined}))"
-        if re.search(rf"(?<![\w'-]){who}(?:'s)?(?![\w'-]| \w+'s)", text) is None:
+        if re.search(rf"(?<![\w'-]){who}(?:'s (?={_AGE_NEXT}))?(?!\w|'|-)", text) is None:
             return False
     for one in _AGES.finditer(text):
         word = one["birthday"] or one["number"]
         new = number_of(re.sub(r"(\d)(?:st|nd|rd|th)$", r"\1", word)) if word else None
-        if new is not None and old < new <= old + 6 and (
-            one["birthday"] or one["turned"] or re.search(r"\bnow\b|birthday|these days|already", text)
+        if (
+            new is not None
+            and old < new <= old + 6
+            and (one["birthday"] or one["turned"] or re.search(r"\bnow\b|birthday|these days|already", text))
         ):
             unit = number is not None and value[number.end() :].strip()
             return not unit or not unit.startswith("month") or "month" in text or new < old
@@ -350,7 +539,9 @@ def _is_older(fact: Fact, text: str, own: str) -> bool:
 
 
 _AGES: Final = re.compile(
-    r"(?P<birthday>[\w-]+) birthday|(?P<turned>\b(?:turned|turning|turns|hit|reached|became|made it to) )?(?:the big )?\b"
-    r"(?P<number>\d{1,3}(?:st|nd|rd|th)?|[a-z]+(?:-[a-z]+)?)\b(?= birthday|\W*$|[,.!;:)]| (?:now|today|yesterday|years?|months?|on|this|"
+    r"(?P<birthday>[\w-]+) birthday|(?P<turned>\b(?:turned|turning|turns|hit|reached|became|"
+    r"made it to) )?(?:the big )?\b"
+    r"(?P<number>\d{1,3}(?:st|nd|rd|th)?|[a-z]+(?:-[a-z]+)?)\b(?= birthday|\W*$|[,.!;:)]| "
+    r"(?:now|today|yesterday|years?|months?|on|this|"
     r"last|at|and|old|in|already|but|so|since|these|the|over)\b)"
 )

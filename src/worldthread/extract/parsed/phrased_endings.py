@@ -65,24 +65,29 @@ _END: Final = (
 _PASSING: Final = re.compile(
     r"\s*(?:early|late|home|back|for (?:the|a|an|one|now|today|two|three|some|work|lunch) ?"
     r"(?:day|week|weekend|while|walk|night|hour|month|few|moment|minute|bit|break)?s?\b|until|till|temporarily|"
-    r"this (?:\w+day|time|once|week|weekend|month|morning|evening|afternoon|summer|winter|year)\b|tonight|today for|at home|on the (?:bus|train|tram)|behind)\b"
+    r"this week|tonight|at home|on the (?:bus|train|tram)|behind)\b"
     r"|(?<=gone) (?:to|for|out|home|on)\b|(?<=retired) to\b|(?<=cancelled)(?: for)? (?:today|this week)\b"
 )
 _LASTING: Final = re.compile(r"\b(?:have|has|been) <")  # "have been off cigarettes for a month"
 _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
+_RECURRING: Final = re.compile(r"plays|goes|attends|takes|sings|does|trains|meets|is a|has|is in")
+_THIS_TIME: Final = re.compile(r" (?:on |for )?this (?:\w+day|time|once|week|weekend|month|summer|winter|year)\b")
 _DROPPED: Final = re.compile(r"\bdrop(?:s|ped)?\b.* (?:on|in|into|onto|off|at|down)\b|\bdropped .*\b(?:fine|ok|okay)\b")
 _SOMEWHERE: Final = re.compile(
-    r" (?:at|in|on|with|early|late|for (?:a|an|the|work|lunch|school|dinner)\b|this (?:morning|afternoon|evening)|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
+    r" (?:at|in|on|with|early|late|for (?:a|an|the|work|lunch|school|dinner)\b|this (?:morning|"
+    r"afternoon|evening)|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
 )
 _UNREAL: Final = re.compile(
     r"\b(?:if|would|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|wish(?:es)?|dream(?:s|t|ed)?|supposed?|ought|"
-    r"in my dreams|(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|episode)|without me|half of|"
+    r"in my dreams|(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|"
+    r"episode)|without me|half of|"
     r"some of|one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|for a living|"
     r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d)\b|\?",
 )
 _DOUBTFUL: Final = re.compile(
     r"\b(?:might|may(?! \d)|maybe|perhaps|could(?!n't| not)|should|almost|nearly|"
-    r"(?<!don't )(?<!doesn't )(?<!longer )(?<!didn't )wants?|(?<!didn't )wanted|hop(?:e|es|ing)|think(?:s|ing)?|consider(?:s|ing)?|tempted|try|tries|"
+    r"(?<!don't )(?<!doesn't )(?<!longer )(?<!didn't )wants?|(?<!didn't )wanted|hop(?:e|es|"
+    r"ing)|think(?:s|ing)?|consider(?:s|ing)?|tempted|try|tries|"
     r"tried|trying|offer(?:s|ed)?|lent|borrow\w*|promised?|about to|(?<!not )(?<!n't )going to|"
     r"will(?! not)|never|still|before|needs? to|years ago|in (?:19|20)\d\d)\b|['’]ll\b",
 )
@@ -241,6 +246,67 @@ def phrased_endings(
     return list(found.items())
 
 
+_FOR_THE_MOMENT: Final = re.compile(
+    r"(?:\bSUBJ (?:just )?(?:took|take|brought|moved|carried|drove|sent) (?:THING|BARE) (?:back|"
+    r"out|off|away|up|down|over|in|into|onto|on|to|"
+    r"with)|\b(?:took|brought|moved|carried|drove) (?:THING|BARE) (?:out|up|over|in|into|onto|on|to|with))\b"
+    r"(?! for good| of (?:the|my|POSS)| to (?:the )?(?:\w+ )?(?:dump|tip|scrap\w*|charity|"
+    r"shop|store|shelter|recycling|pawn\w*)| up for "
+    r"(?:sale|adoption|auction)| eBay| on ebay| (?:the )?(?:bin|trash|skip|rubbish|market))|"
+    r"\b(?:dropped|drop) (?:THING|BARE) (?:on|off|at|down)\b|\b(?:dropped|drop) (?:THING|BARE),? "
+    r"but (?:it|he|she|they)\b|"
+    r"\bmissed (?:THING|BARE|OLD)\b|\b(?:bought|got|inherited|have|had) (?:THING|BARE) (?:from|for|as|when|in|at)\b|"
+    r"\b(?:THING|BARE)(?: is|'s| are| was) dead (?:tired|set|serious|certain|right|wrong|on|"
+    r"sure|quiet|asleep|slow|good|keen)\b|"
+    r"\b(?:THING|BARE) (?:just )?(?:crashed|froze|ran away from)\b|\bleft (?:THING|BARE|OLD) "
+    r"(?:this (?:morning|afternoon|evening)|early|"
+    r"at (?:\d|noon|work|home|school|the)|for (?:a|the|work|lunch|now)|on the (?:table|bus|"
+    r"train)? ?(?:table|counter|desk|bed|sofa))\b|"
+    r"\b(?:their|his|her|your|neighbou?rs'?|somebody's|someone's) (?:\w+ )?(?:in |at |on )?(?:THING|"
+    r"BARE)\b(?! (?:and|for me))"
+)
+_USED_UP: Final = re.compile(
+    r"\b(?:finished|finish|dropped|drop|spilled|spilt|left|lost|threw|burned|burnt|ate|drank|"
+    r"skipped|missed|forgot|out of|ran out of|cancelled) "
+    r"(?:POSS )?(?:all )?(?:THING|BARE)\b(?! (?:for good|forever|altogether|from my))"
+)
+_CLOSED: Final = re.compile(r"\b(?:closed|shut|close) (?:THING|BARE)\b(?! (?:down|for good|account))")
+_MAY_CLOSE: Final = re.compile(
+    r"account|shop|business|restaurant|bar\b|caf[eé]|salon|studio|store|bakery|company|firm|practice|gallery|pub|blog|channel|profile|"
+    r"school|club|office|hotel|gym|clinic|page|business|branch|parlou?r|inn|diner|boutique"
+)
+_TASTES: Final = re.compile(
+    r"(?:eat|drink|like|love|enjoy|prefer|adore|collect|bake|cook|order)s?|is (?:allergic|"
+    r"into|fond of|keen on).*|has favou?rite .*"
+)
+
+
+def is_for_the_moment(fact: Fact, sentence: str, speaker: str) -> bool:
+    """Return whether a sentence tells of the thing of a fact only what leaves the fact as it is: "I fed the cat".
+
+    Args:
+        fact: what somebody takes to have ended.
+        sentence: the sentence that ends it, perhaps with its label.
+        speaker: who says it.
+    """
+    own = normalise_name(speaker)
+    subject, relation, value = fact.key
+    text = _plain(sentence.removeprefix(f"{speaker}: "))
+    marked = _with_things(text, value.replace(f"{own}'s ", "my "), relation, own=subject == own)
+    if "THING" not in marked and "BARE" not in marked:
+        return False
+    marked = _with_subject(marked, subject, own, text, _names(subject, own))
+    if _FOR_THE_MOMENT.search(marked) is not None:
+        return True
+    if (
+        _CLOSED.search(marked) is not None
+        and _MAY_CLOSE.search(value) is None
+        and relation.split()[0] in ("has", "owns", "uses")
+    ):
+        return True
+    return _TASTES.fullmatch(relation) is not None and _USED_UP.search(marked) is not None
+
+
 def _said_of_name(fact: Fact, view: GraphView) -> list[Fact]:
     """Return that somebody is what the speaker no longer has: "Sheila", "is a", "girlfriend"."""
     named = _NAMED.match(fact.key[2])
@@ -340,14 +406,16 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
             if match is None and "n't" in marked:
                 marked = _IS_NOT.sub(" not", marked)
                 match = group.pattern.search(marked)
-            if match is None or (
-                _PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None
-            ):
+            if match is None or (_PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None):
                 continue
+            if _RECURRING.match(fact.key[1]) is not None and _THIS_TIME.match(marked, match.end()) is not None:
+                continue  # "tennis is cancelled this Saturday"
             if group.events and _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]", match[0]) is not None:
                 continue  # "I dropped my phone on the floor"
             is_left = _LEFT.search(match[0]) is not None or (
-                group.events and re.search(r"\bleft\b", text) is not None and re.search(r"<[A-Z]*V[A-Z]*>ed", match[0]) is not None
+                group.events
+                and re.search(r"\bleft\b", text) is not None
+                and re.search(r"<[A-Z]*V[A-Z]*>ed", match[0]) is not None
             )
             if is_left and _SOMEWHERE.match(marked, match.end()) is not None:
                 continue  # "I left Jonas at the station"
@@ -391,13 +459,37 @@ def _is_somebody(subject: str, own: str) -> bool:
 
 
 _AFTER_IS: Final = (  # what shows that "my wife's" is "my wife is" or "has"
-    rf"\w{{2,}}(?:ed|en|ing|own)\b|(?:{'|'.join(sorted(PARTICIPLES))}|now|not|no longer|no more|just|finally|also|already|"
+    rf"\w{{2,}}(?:ed|en|ing|own)\b|(?:{'|'.join(sorted(PARTICIPLES))}|now|not|no longer|no "
+    rf"more|just|finally|also|already|"
     r"officially|recently|totally|completely|so|too|all|well|free|off|over|out of|out|back|on|in|at|with|to|a|an|the|"
     rf"\w+ly|better|fine|healthy|single|{_NUMBER})\b"
 )
 _BIRTH: Final = re.compile(r"\b(?:born|gave birth|baby|is here|has arrived)\b|'s here\b")
-_COMMON: Final = frozenset("the and but for from with not now out off has have had was were are been they".split())
-_YOUNG: Final = frozenset(["parent", "boy", "girl", "baby", "kid", "one", "toddler", "twin", "child", "youngest", "oldest"])
+_COMMON: Final = frozenset(
+    [
+        "the",
+        "and",
+        "but",
+        "for",
+        "from",
+        "with",
+        "not",
+        "now",
+        "out",
+        "off",
+        "has",
+        "have",
+        "had",
+        "was",
+        "were",
+        "are",
+        "been",
+        "they",
+    ]
+)
+_YOUNG: Final = frozenset(
+    ["parent", "boy", "girl", "baby", "kid", "one", "toddler", "twin", "child", "youngest", "oldest"]
+)
 _THINGS: Final = LISTS["places"] | WORDS["containers"] | frozenset(_TABLE["words"]["things"].split())
 
 
@@ -497,13 +589,15 @@ def _forms(value: str, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]
         value = inner["head"]
         bare.append(value)
     elif inner is not None:
-        full += [_ARTICLE.sub("", inner["inner"])]
+        if relation != "owns":  # "a restaurant in Bath" may be another one than somebody's own
+            full += [_ARTICLE.sub("", inner["inner"])]
         value = inner["head"]
         bare.append(value)
     words = value.split(" ")
     if inner is not None and relation:
         shorter = _PLACE_AFTER.sub("", _ARTICLE.sub("", inner["inner"]))
-        full.append(shorter)
+        if relation != "owns" or " in " not in whole:
+            full.append(shorter)
         bare.append(shorter.split(" ")[-1])
         if _TIMES_AFTER.search(inner["inner"]) is not None or relation == "is":
             full.append(value)  # "yoga" of "yoga on Mondays", "captain" of "captain of the team"

@@ -90,11 +90,13 @@ class _Form(NamedTuple):
         pattern: the whole sentence.
         relation: the relation that it states.
         is_sure: whether it is read whatever the parse says.
+        is_last: whether it is read only where nothing else is stated.
     """
 
     pattern: re.Pattern[str]
     relation: str
     is_sure: bool
+    is_last: bool
 
 
 def _forms() -> Iterator[_Form]:
@@ -107,19 +109,22 @@ def _forms() -> Iterator[_Form]:
             written = rf" ?\b{name}\b" if name in ("BE", "HAVE") else rf"\b{name}\b"
             read = slot if name == "NAME" else f"(?i:{slot})"
             text = re.sub(written, read.replace("\\", r"\\"), text)
-        yield _Form(re.compile(text + f"(?i:{_END})"), entry["relation"], bool(entry.get("first")))
+        yield _Form(
+            re.compile(text + f"(?i:{_END})"), entry["relation"], bool(entry.get("first")), bool(entry.get("last"))
+        )
 
 
 _FORMS: Final = tuple(_forms())
 
 
-def plainly_said(text: str, referents: Referents, *, sure: bool = False) -> tuple[Fact, ...]:
+def plainly_said(text: str, referents: Referents, *, sure: bool = False, last: bool = False) -> tuple[Fact, ...]:
     """Return what a whole sentence says plainly.
 
     Args:
         text: a sentence.
         referents: whom its pronouns mean.
         sure: whether only the forms are tried that are read whatever the parse says.
+        last: whether the forms are tried, too, that are read where nothing else is stated.
 
     Returns:
         Its facts without aspects, mostly one; none where no pattern covers the whole of it.
@@ -129,7 +134,9 @@ def plainly_said(text: str, referents: Referents, *, sure: bool = False) -> tupl
     if len(text.split()) > _LONGEST:
         return ()
     for form in _FORMS:
-        match = form.pattern.fullmatch(text) if form.is_sure or not sure else None
+        if (sure and not form.is_sure) or (form.is_last and not last):
+            continue
+        match = form.pattern.fullmatch(text)
         if match is not None:
             fact = _fact(match, form.relation, referents)
             if fact is not None:
@@ -150,8 +157,8 @@ def _fact(match: re.Match[str], relation: str, referents: Referents) -> Fact | N
         verb = verb.lower()
         shown = verb if verb.endswith("s") and not verb.endswith("ss") else third_person(verb)
         relation = relation.replace("VERBS", shown).replace("VERB", verb)
-    if (kind := groups.get("kind")) is not None:
-        relation = relation.replace("KIND", kind.lower())
+    kind = groups.get("kind")
+    relation = relation.replace("KIND", (kind or "").lower()).strip()
     if value.lower() == subject.lower():
         return None
     return Fact(subject, relation, value.strip(" .!"))
