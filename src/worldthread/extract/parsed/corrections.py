@@ -9,7 +9,6 @@ from typing import Final
 
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import TABLE, number_of
-from worldthread.extract.prose.words import WORDS
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -41,9 +40,6 @@ _INSTEAD: Final = re.compile(
     r"\b(?:it|that|he|she|name) (?:isn't|wasn't|is not|was not)|\bnever)"
     r"(?: (?:in|at|on|to|from|for|a|an|the))*+ (?P<words>[^,.;:!?]+)",
     re.IGNORECASE,
-)
-_MISSPELT: Final = re.compile(
-    r"\b(?:meant?|mis\w+|typo|autocorrect|spell(?:ed|ing)?|spelt|correction|sorry|oops)\b", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:[:.'’-][^\W_]+)*")
 _SINGLE: Final = re.compile(
@@ -113,7 +109,7 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
 
     Returns:
         Facts that hold: those with the words that are called wrong, or else those in place of which the message states
-        others, or else the one that a word of the message misspells; none where that is not clear.
+        others, or else the one of an attribute that it says was wrong; none where that is not clear.
     """
     new = list(stated)
     ours = _facts_of(correction, new, view)
@@ -123,20 +119,20 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
     if not correction.is_certain:
         return exact
     if found:
-        return _with_named(exact or found, view)
+        return with_named(exact or found, view)
     found += [fact for fact in ours if fact not in new and _is_other_count(fact, correction.text)]
     for fact in new:
         found += [old for old in ours if old not in new and (_is_replaced(old, fact) or _is_renamed(old, fact))]
     if found:
-        return _with_named(found, view)
+        return with_named(found, view)
     others = [f for f in ours if f not in new]
     if new:  # what is said of a son corrects nothing of his mother
         subjects = {_plain(f) for f in new}
         others = [f for f in others if _plain(f) in subjects or subjects & set(f.key[2].split())]
-    return _with_named(_misspelt(correction, others) or _of_attribute(correction, others), view)
+    return with_named(_of_attribute(correction, others), view)
 
 
-def _with_named(facts: list[Fact], view: GraphView) -> list[Fact]:
+def with_named(facts: list[Fact], view: GraphView) -> list[Fact]:
     """Return facts with what is said of the names in them: of Luna, when "has cat called Luna" was never so."""
     names = [match[1] for fact in facts if (match := _CALLED.search(fact.object)) is not None]
     return list(dict.fromkeys([*facts, *(fact for name in names for fact in view.facts(subject=name))]))
@@ -232,46 +228,3 @@ def _verb(fact: Fact) -> str:
 def _kind(fact: Fact) -> str:
     """Return what a fact says of its subject: the attribute of "has shoe size", or the verb."""
     return fact.key[1] if fact.key[1].startswith("has ") else _verb(fact)
-
-
-def _misspelt(correction: Correction, facts: list[Fact]) -> list[Fact]:
-    """Return the facts of which one word is nearly a name, a number or a day of the message."""
-    if _MISSPELT.search(correction.text) is None:
-        return []
-    words = [w for w in _WORD.findall(correction.text) if w[:1].isupper() or w[:1].isdigit()]
-    words = [w.lower() for w in words]
-    spelt = [f for f in facts if any(_is_near(word, part) for part in _WORD.findall(f.key[2]) for word in words)]
-    if spelt:
-        return spelt if len({_plain(f) for f in spelt}) == 1 else []
-    shape = _shape(correction.text)
-    if shape:
-        alike = [f for f in facts if shape <= _shape(f.object) and _shape(f.object) <= shape]
-        return alike if len(alike) == 1 else []
-    return []
-
-
-def _is_near(word: str, other: str) -> bool:
-    """Return whether a name is another one but for one or two letters."""
-    if word == other or not word.isalpha() or not other.isalpha() or word[0] != other[0] or len(word) < 3:
-        return False
-    if {word, other} & (WORDS["months"] | WORDS["weekdays"]):
-        return False
-    row = list(range(len(other) + 1))
-    for number, letter in enumerate(word, 1):
-        before, row = row, [number]
-        for place, wanted in enumerate(other, 1):
-            row.append(min(row[-1] + 1, before[place] + 1, before[place - 1] + (letter != wanted)))
-    return row[-1] <= (1 if len(word) < 6 else 2)
-
-
-def _shape(text: str) -> frozenset[str]:
-    """Return which kinds of values a text holds: numbers, times, months and days."""
-    kinds = set()
-    for word in _WORD.findall(text.lower()):
-        if word in WORDS["months"]:
-            kinds.add("month")
-        elif word in WORDS["weekdays"]:
-            kinds.add("day")
-        elif word[0].isdigit():
-            kinds.add("time" if ":" in word else "number")
-    return frozenset(kinds)

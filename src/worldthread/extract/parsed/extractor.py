@@ -14,6 +14,7 @@ from worldthread.extract.parsed.amendments import Amendment, amendment_of
 from worldthread.extract.parsed.changes import changes_of, is_limited
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.completeness import whole_facts
+from worldthread.extract.parsed.corrected_statements import corrected_statements
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
@@ -143,10 +144,10 @@ class ParsedExtractor:
             extraction: what :meth:`extract` returned for it.
             view: what the memory holds.
             speaker: as for :meth:`extract`.
-            at: not used.
+            at: as for :meth:`extract`; what was said in the days before it can be corrected without being named.
 
         Returns:
-            The extraction with further endings.
+            The extraction with further endings. What corrects a fact holds in the interval of that fact.
 
         Raises:
             MissingExtraError: as for :meth:`extract`.
@@ -197,7 +198,9 @@ class ParsedExtractor:
                 if thesis not in stated and set(self._facts_of(thesis)) <= reasons.keys():
                     endings.setdefault(thesis, Ending(thesis, reason, never=fact in corrected))
         kept = tuple(ending for ending in extraction.endings if ending.statement not in endings)
-        return replace(extraction, endings=kept + tuple(endings.values()))
+        facts = [fact for fact in corrected if isinstance(fact, Fact)]
+        statements = corrected_statements(extraction.statements, facts, reading.amendment, by, view)
+        return replace(extraction, statements=statements, endings=kept + tuple(endings.values()))
 
     def _theses_of(self, fact: Fact, view: GraphView) -> list[Thesis]:
         """Return the theses that state a fact and nothing else."""
