@@ -259,7 +259,7 @@ def _given_anew(amendment: Amendment, speaker: str, said: Sequence[tuple[float, 
             if amendment.cue is Cue.REPORT and not _are_sexes(value.words, fact.object):
                 continue
             is_near = is_near_spelling(value.words, fact.object)
-            is_alike = _is_same_kind(kind_of(fact.object), kind, strictly=True)
+            is_alike = _fits_in_place(value.words, fact.object)
             named = _named_in(amendment, fact, speaker)
             if not is_near and not (is_alike and (kind.name != "common" or named)):
                 continue
@@ -273,6 +273,20 @@ def _given_anew(amendment: Amendment, speaker: str, said: Sequence[tuple[float, 
             elif score == most and fact not in best:
                 best.append(fact)
     return best if len({(f.key[0], f.key[1]) for f in best}) == 1 and len(best) == 1 else []
+
+
+_AGES: Final = frozenset(["year", "yr", "month"])
+
+
+def _fits_in_place(new: str, old: str) -> bool:
+    """Return whether a value is one of the same kind, and no more than that: "York", but not "York time"."""
+    kind, other = kind_of(new), kind_of(old)
+    if not _is_same_kind(other, kind, strictly=True):
+        return False
+    if kind.name == "number":
+        return kind.unit in ("", other.unit) or kind.unit in _AGES
+    is_mixed = any(word[:1].islower() for word in _WORD.findall(new) if word not in _LIGHT_WORDS)
+    return kind.name != "name" or not is_mixed or any(w[:1].islower() for w in _WORD.findall(old))
 
 
 def _is_placed(value: Value, fact: Fact) -> bool:

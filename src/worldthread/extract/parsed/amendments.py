@@ -235,7 +235,8 @@ def _read_clause(clause: str, denied: list[Value], given: list[Value]) -> None:
         given.append(Value(_bare_value(value), about))
         return
     value = clause.lstrip("*")
-    if _BARE.match(clause) is not None and (inside is not None or _has_bare_value(value)):
+    is_alone = inside is not None and not _LIGHT.sub("", inside["before"]).strip()
+    if _BARE.match(clause) is not None and (is_alone or _has_bare_value(value)):
         given.append(Value(_bare_value(value)))
         return
     placed = _PLACED.match(clause)

@@ -178,10 +178,11 @@ class ParsedExtractor:
                     reasons[fact] = correction.text
                     corrected.add(fact)
         said, by = reading.said, speaker or USER
-        if reading.amendment is not None and not corrected:
-            for fact in amended_facts(reading.amendment, by, stated_facts, view, at):
-                reasons[fact] = reading.amendment.text
-                corrected.add(fact)
+        amendment = reading.amendment
+        amended = [] if amendment is None else amended_facts(amendment, by, stated_facts, view, at)
+        if amendment is not None and not corrected:
+            reasons.update(dict.fromkeys(amended, amendment.text))
+            corrected.update(amended)
         if correction is None:
             for fact, sentence in phrased_endings(said, by, stated_facts, view):
                 reasons.setdefault(fact, sentence)
@@ -199,7 +200,8 @@ class ParsedExtractor:
                     endings.setdefault(thesis, Ending(thesis, reason, never=fact in corrected))
         kept = tuple(ending for ending in extraction.endings if ending.statement not in endings)
         facts = [fact for fact in corrected if isinstance(fact, Fact)]
-        statements = corrected_statements(extraction.statements, facts, reading.amendment, by, view)
+        given = amendment if set(amended) == corrected else None
+        statements = corrected_statements(extraction.statements, facts, given, by, view)
         return replace(extraction, statements=statements, endings=kept + tuple(endings.values()))
 
     def _theses_of(self, fact: Fact, view: GraphView) -> list[Thesis]:
