@@ -42,6 +42,7 @@ _SINGULAR: Final = re.compile(
 )
 _LIGHT_WORDS: Final = AMENDMENT_WORDS["light"]
 _UNSPECIFIC: Final = AMENDMENT_WORDS["unspecific"]
+_INBORN: Final = re.compile(r"has (?:.* )?(?:name|age|birthday)|is called|born.*|was born.*|is from")
 _SEXES: Final = (frozenset(["boy", "girl"]), frozenset(["man", "woman"]), frozenset(["male", "female"]))
 
 
@@ -230,8 +231,7 @@ def _exclude(one: Fact, other: Fact) -> bool:
     """Return whether two facts of one subject cannot both be so."""
     if _are_sexes(one.object, other.object):
         return True
-    relation = one.key[1]
-    return re.fullmatch(r"has (?:.* )?(?:name|age|birthday)|is called|born.*|was born.*|is from", relation) is not None
+    return _INBORN.fullmatch(one.key[1]) is not None
 
 
 def _are_sexes(one: str, other: str) -> bool:
@@ -256,7 +256,9 @@ def _given_anew(amendment: Amendment, speaker: str, said: Sequence[tuple[float, 
                 continue
             if amendment.object and not _speaks_of(amendment.object, [fact]):
                 continue
-            if amendment.cue is Cue.REPORT and not _are_sexes(value.words, fact.object):
+            if amendment.cue is Cue.REPORT and not (
+                _are_sexes(value.words, fact.object) or (value.about and _INBORN.fullmatch(fact.key[1]) is not None)
+            ):
                 continue
             is_near = is_near_spelling(value.words, fact.object)
             is_alike = _fits_in_place(value.words, fact.object)

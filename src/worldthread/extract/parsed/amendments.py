@@ -105,7 +105,7 @@ _TAIL: Final = _pattern("tail", r"\s+", r"\b.*$")
 _AUXILIARY: Final = _pattern("auxiliaries", after="$")
 _NEGATED: Final = re.compile(r"(?:not|never|no|nothing|wrong|right|true|false|correct|incorrect)\b", re.IGNORECASE)
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?])(?<!\b[A-Z][.])(?<!Mr[.])(?<!Dr[.])(?<!Mrs[.])(?<!St[.])\s+|\n+")
+_SENTENCE: Final = re.compile(r"(?<=[.!?])(?<!\b[A-Z][.])(?<!Mr[.])(?<!Dr[.])(?<!Mrs[.])(?<!St[.])(?<!Ms[.])\s+|\n+")
 _CLAUSE: Final = re.compile(
     r"\s*(?:[,;!…]|:(?=\s|$)|\.\.+|\s[–—-]+\s|—|\.(?=\s|$)|\bbut\b|\band (?=(?:never|not|(?:he|she|it|i|they)\b)))\s*",
     re.IGNORECASE,
@@ -234,10 +234,10 @@ def _read_clause(clause: str, denied: list[Value], given: list[Value]) -> None:
         about = match.groupdict(default="").get("about", "").lower()
         given.append(Value(_bare_value(value), about))
         return
-    value = clause.lstrip("*")
+    value = _bare_value(clause.lstrip("*"))
     is_alone = inside is not None and not _LIGHT.sub("", inside["before"]).strip()
-    if _BARE.match(clause) is not None and (is_alone or _has_bare_value(value)):
-        given.append(Value(_bare_value(value)))
+    if _BARE.match(value) is not None and (is_alone or _has_bare_value(value)):
+        given.append(Value(value))
         return
     placed = _PLACED.match(clause)
     if placed is not None and _VAGUE.match(placed["value"]) is None:
