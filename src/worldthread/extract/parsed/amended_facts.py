@@ -267,6 +267,10 @@ def _given_anew(amendment: Amendment, speaker: str, said: Sequence[tuple[float, 
                 continue
             if not value.is_plain and not _is_placed(value, fact):
                 continue
+            if kind.name == "common" and (
+                _says_more(value, fact) or not (value.is_plain or amendment.cue is Cue.ERROR)
+            ):
+                continue
             if amendment.cue is Cue.BREAK and not is_near and time < last and not named:
                 continue
             score = 4 * is_near + 2 * named + 1.0
@@ -289,6 +293,11 @@ def _fits_in_place(new: str, old: str) -> bool:
         return kind.unit in ("", other.unit) or kind.unit in _AGES
     is_mixed = any(word[:1].islower() for word in _WORD.findall(new) if word not in _LIGHT_WORDS)
     return kind.name != "name" or not is_mixed or any(w[:1].islower() for w in _WORD.findall(old))
+
+
+def _says_more(value: Value, fact: Fact) -> bool:
+    """Return whether a value has all words of the value of a fact: "viola all night"."""
+    return {_root(w) for w in _WORD.findall(fact.key[2])} <= {_root(w) for w in _WORD.findall(value.words.lower())}
 
 
 def _is_placed(value: Value, fact: Fact) -> bool:

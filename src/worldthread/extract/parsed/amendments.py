@@ -94,6 +94,7 @@ _BREAK: Final = _pattern("breaks", "", "")
 _REPORT: Final = _pattern("reports")
 _CHANGED: Final = _pattern("changed")
 _NOW: Final = _pattern("now")
+_NEWS: Final = _pattern("news")
 _UNREAL: Final = re.compile(rf"{_pattern('unreal').pattern}|\w'd\b", re.IGNORECASE)
 _AT_TIMES: Final = _pattern("at_times")
 _ADDED: Final = _pattern("added")
@@ -178,6 +179,11 @@ def amendment_of(text: str) -> Amendment | None:
 def adds(text: str) -> bool:
     """Return whether a message adds to what was said: "I play the oboe too"."""
     return _ADDED.search(text) is not None
+
+
+def is_news(text: str) -> bool:
+    """Return whether a message tells what has happened, and owns to no error: "Actually, I've moved to York"."""
+    return _NEWS.search(text) is not None and _ERROR.search(text) is None
 
 
 def _clauses(sentence: str) -> Iterator[str]:

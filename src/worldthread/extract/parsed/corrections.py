@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from worldthread.extract.parsed.amendments import is_news
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import TABLE, number_of
 from worldthread.graph import GraphView
@@ -91,7 +92,7 @@ def correction_of(text: str, speaker: str) -> Correction | None:
     plain = text.replace("’", "'")
     denied = _DENIED.match(plain)
     is_certain = denied is not None or _CUES.search(plain) is not None or OPENING.match(plain) is not None
-    if not is_certain and _CONTRAST.search(plain) is None:
+    if is_news(plain) or (not is_certain and _CONTRAST.search(plain) is None):
         return None
     wrong = tuple(match["words"].strip() for match in _INSTEAD.finditer(plain))
     if denied is not None:
