@@ -10,7 +10,8 @@ unseen. The parts, and when an entry is right:
   listed object is something else. "beside" counts the facts about other subjects, which are not judged.
 * changes: a fact with the given words held after the first message, and no such fact holds after the second one, a day
   later. New facts with these words are allowed ("sold the Volvo"). look-alikes: nothing ends. corrections: a fact with
-  the given words was stated by the first message, and holds at no time after the second one.
+  the given words was stated by the first message, and holds at no time after the second one; a date has the words of
+  its day ("Tuesday", "9th") too.
 * changes_third: a third set of changes, look-alikes, corrections and dates, with speakers of other names than "user".
 * changes_plain: a fourth set of the same kind, in short plain statements.
 * changes_varied: a fifth set, in which the earlier fact is often told obliquely.
@@ -110,6 +111,17 @@ def has_words(fact: Fact, words: str) -> bool:
     end = r"(?!\d)" if words[-1].isdigit() else ""
     pattern = rf"(?<!\w){re.escape(normalise_text(words))}{end}"
     return re.search(pattern, normalise_text(f"{fact.subject} {fact.relation} {fact.object}")) is not None
+
+
+def with_days(fact: Fact) -> Fact:
+    """Return a fact with its dates in words too: "2024-04-16, Tuesday 16th" for what was said of "Tuesday"."""
+
+    def worded(date: re.Match[str]) -> str:
+        day = datetime.fromisoformat(date[0])
+        ending = "th" if 10 < day.day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
+        return f"{date[0]}, {day:%A} {day.day}{ending}, {day.day} {day:%B}"
+
+    return replace(fact, object=re.sub(r"\d{4}-\d\d-\d\d", worded, fact.object))
 
 
 # -- one fact against a listed one ------------------------------------------------------------------------------------
@@ -216,7 +228,7 @@ def judge_correction(part: str, before: Before, correction: str, words: str, spe
     """Judge a correction: no fact with the words from before holds at any time."""
     with new_memory() as memory:
         messages = tell_all(memory, before, FIRST, speaker)
-        held = [fact for fact in stated_facts(memory) if has_words(fact, words)]
+        held = [fact for fact in stated_facts(memory) if has_words(with_days(fact), words)]
         tell(memory, correction, LATER, speaker)
         facts = stated_facts(memory)
         starts = [v.interval.valid_from for v in stated_versions(memory) if v.statement in held]

@@ -84,8 +84,8 @@ class Extractor(Protocol):
             at: as for :meth:`extract`.
 
         Returns:
-            An extraction that keeps the statements, endings and failures of ``extraction``, in their order; new
-            endings, and new failures, follow them.
+            An extraction that keeps the statements, endings and failures of ``extraction``, in their order; new ones
+            follow them. A statement that corrects an older one may get the times of that.
 
         Raises:
             ModelError: as for :meth:`extract`.

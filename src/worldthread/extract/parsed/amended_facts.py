@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from worldthread.extract.parsed.amendments import Amendment, Cue, Value, adds
-from worldthread.extract.parsed.change_tables import KIN, LISTS, number_of
+from worldthread.extract.parsed.amendments import AMENDMENT_WORDS, Amendment, Cue, Value, adds
+from worldthread.extract.parsed.change_tables import KIN, number_of
+from worldthread.extract.parsed.corrections import with_named
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.mentions import mention_of_text, stem
 from worldthread.extract.parsed.validity import TURNS
@@ -28,14 +29,20 @@ _TURNS: Final = 30.0
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[:.'’@-][^\W_]+)*")
 _ISO: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_TIME: Final = re.compile(r"\b\d{1,2}[:.]\d\d\b(?! ?(?:euros?|pounds?|dollars?))|\b\d{1,2} ?[ap]\.?m\b|o'clock|\bnoon\b|\bmidnight\b", re.IGNORECASE)
+_TIME: Final = re.compile(
+    r"\b\d{1,2}[:.]\d\d\b(?! ?(?:euros?|pounds?|dollars?))|\b\d{1,2} ?[ap]\.?m\b|o'clock|\bnoon\b|\bmidnight\b",
+    re.IGNORECASE,
+)
 _ORDINAL: Final = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"^(?:[$€£] ?)?[+]?\d[\d.,: -]*\d?$")
 _NAMINGS: Final = frozenset(["has name", "is called", "goes by", "is named"])
 _SINGULAR: Final = re.compile(
-    r"has (?!.*hobby)\S.*|born|born .*|is from|lives .*|works .*|is called|married to|weighs|costs|is (?:on|at|in)|speaks natively|"
+    r"has (?!.*hobby)\S.*|born|born .*|is from|lives .*|works .*|is called|married to|weighs|costs|is (?:on|at|in)|"
     r"opens .*|closes .*|starts .*|ends.*|leaves .*|arrives .*|was a|is a|is"
 )
+_LIGHT_WORDS: Final = AMENDMENT_WORDS["light"]
+_UNSPECIFIC: Final = AMENDMENT_WORDS["unspecific"]
+_INBORN: Final = re.compile(r"has (?:.* )?(?:name|age|birthday)|is called|born.*|was born.*|is from")
 _SEXES: Final = (frozenset(["boy", "girl"]), frozenset(["man", "woman"]), frozenset(["male", "female"]))
 
 
@@ -67,13 +74,11 @@ def amended_facts(
     everything = list(dict.fromkeys([*recent, *known]))
     denied = _denied(amendment, speaker, new, everything, recent)
     if denied:
-        return denied
+        return with_named(denied, view)
     if amendment.cue is Cue.NONE or not amendment.is_short or adds(amendment.text):
         return []
     found = _restated(amendment, new, everything, recent)
-    if found or amendment.cue is Cue.REPORT:
-        return found
-    return _given_anew(amendment, speaker, said)
+    return with_named(found or _given_anew(amendment, speaker, said), view)
 
 
 # -- what is denied ---------------------------------------------------------------------------------------------------
@@ -86,20 +91,22 @@ def _denied(
     found = []
     for fact in facts:
         for value in amendment.denied:
-            if not _names_value(value, fact) or not _may_be_of(value, fact, speaker):
+            if not _names_value(value, fact) or not may_be_of(value, fact, speaker):
                 continue
             in_place = _has_other_value(amendment, fact, speaker, new)
             if not value.is_plain and not in_place:
                 continue
-            if amendment.cue >= Cue.BREAK or (amendment.cue is Cue.REPORT and (in_place or fact in recent)):
-                found.append(fact)
-            elif in_place and fact in recent:
+            if (
+                amendment.cue >= Cue.BREAK
+                or (amendment.cue is Cue.REPORT and (in_place or fact in recent))
+                or (in_place and fact in recent)
+            ):
                 found.append(fact)
     found = list(dict.fromkeys(found))
-    if len({_plain_subject(fact) for fact in found}) > 1:
-        subjects = {_plain_subject(fact) for fact in new}
-        found = [fact for fact in found if _plain_subject(fact) in subjects]
-    return found if len({_plain_subject(fact) for fact in found}) == 1 else []
+    if len({plain_subject(fact) for fact in found}) > 1:
+        subjects = {plain_subject(fact) for fact in new}
+        found = [fact for fact in found if plain_subject(fact) in subjects]
+    return found if len({plain_subject(fact) for fact in found}) == 1 else []
 
 
 def _names_value(value: Value, fact: Fact) -> bool:
@@ -109,21 +116,18 @@ def _names_value(value: Value, fact: Fact) -> bool:
     if not words:
         return False
     have = _words_of_object(fact)
-    relation = {_root(w) for w in fact.key[1].split()} | {_root(w) for w in _plain_subject(fact).split()}
+    relation = {_root(w) for w in fact.key[1].split()} | {_root(w) for w in plain_subject(fact).split()}
     hits = [word for word in words if _is_among(word, have)]
     if not hits or not all(word in hits or _root(word) in relation for word in words):
         return False
     if value.verb and _root(value.verb) not in relation and value.verb not in ("have", "be", "been", "own"):
         return False
     head = mention_of_text(fact.object).head
-    return any(_is_among(word, {head} | ({w for w in have if w[0].isdigit()})) for word in hits) or any(
-        word[:1].isupper() and word.lower() in hits for word in _WORD.findall(fact.object)
-    ) or kind_of(fact.object).name == "date"
-
-
-_LIGHT_WORDS: Final = frozenset(
-    "a an the my our his her its their in at on from to with for by of as is are was were be been have has name".split()
-)
+    return (
+        any(_is_among(word, {head} | ({w for w in have if w[0].isdigit()})) for word in hits)
+        or any(word[:1].isupper() and word.lower() in hits for word in _WORD.findall(fact.object))
+        or kind_of(fact.object).name == "date"
+    )
 
 
 def _words_of_object(fact: Fact) -> frozenset[str]:
@@ -153,13 +157,11 @@ def _root(word: str) -> str:
 def _has_other_value(amendment: Amendment, fact: Fact, speaker: str, new: Sequence[Fact]) -> bool:
     """Return whether a message gives another value of the same kind for a fact."""
     kind = kind_of(fact.object)
-    values = [v for v in amendment.given if v.words.lower() != fact.key[2] and _may_be_of(v, fact, speaker)]
+    values = [v for v in amendment.given if v.words.lower() != fact.key[2] and may_be_of(v, fact, speaker)]
     if any(_is_same_kind(kind, kind_of(value.words), strictly=False) for value in values):
         return True
     return any(
-        other.key[2] != fact.key[2]
-        and _plain_subject(other) == _plain_subject(fact)
-        and _is_same_relation(other, fact)
+        other.key[2] != fact.key[2] and plain_subject(other) == plain_subject(fact) and is_same_relation(other, fact)
         for other in new
     )
 
@@ -167,9 +169,7 @@ def _has_other_value(amendment: Amendment, fact: Fact, speaker: str, new: Sequen
 # -- what is stated in place of something -----------------------------------------------------------------------------
 
 
-def _restated(
-    amendment: Amendment, new: Sequence[Fact], facts: Sequence[Fact], recent: Sequence[Fact]
-) -> list[Fact]:
+def _restated(amendment: Amendment, new: Sequence[Fact], facts: Sequence[Fact], recent: Sequence[Fact]) -> list[Fact]:
     """Return the facts in place of which a message states others."""
     found: list[Fact] = []
     for fact in new:
@@ -177,7 +177,7 @@ def _restated(
             other
             for other in facts
             if _subjects_agree(other, fact)
-            and _is_same_relation(other, fact)
+            and is_same_relation(other, fact)
             and other.key[2] != fact.key[2]
             and not _is_part(other, fact)
             and _is_same_kind(kind_of(other.object), kind_of(fact.object), strictly=True)
@@ -202,24 +202,14 @@ def _speaks_of(words: str, facts: Iterable[Fact]) -> bool:
     return not said or bool(said & have)
 
 
-_UNSPECIFIC: Final = frozenset(
-    """
-    that this it them those these things thing everything myself all two wrong last old first other one ones some lot
-    digit digits number numbers date dates day days month months name names figure figures letter letters word words line
-    lines row column page pages year years key keys button way info information detail details fact facts ticket tickets
-    sheet timetable calendar plan card email message label screen paper spelling age birthday address job size title time
-    post entry text up around there before earlier yesterday she he they
-    """.split()
-)
-
-
 def _subjects_agree(old: Fact, new: Fact) -> bool:
     if old.key[0] == new.key[0]:
         return True
-    return _plain_subject(old) == _plain_subject(new) and not ("'s " in old.key[0] and "'s " in new.key[0])
+    return plain_subject(old) == plain_subject(new) and not ("'s " in old.key[0] and "'s " in new.key[0])
 
 
-def _is_same_relation(one: Fact, other: Fact) -> bool:
+def is_same_relation(one: Fact, other: Fact) -> bool:
+    """Return whether two facts say the same kind of thing of their subjects."""
     if one.key[1] == other.key[1] or (one.key[1] in _NAMINGS and other.key[1] in _NAMINGS):
         return True
     first, second = one.key[1].split(), other.key[1].split()
@@ -239,11 +229,14 @@ def _is_counted(fact: Fact) -> bool:
 
 def _exclude(one: Fact, other: Fact) -> bool:
     """Return whether two facts of one subject cannot both be so."""
-    first, second = (mention_of_text(fact.object).head for fact in (one, other))
-    if any({first, second} <= pair for pair in _SEXES):
+    if _are_sexes(one.object, other.object):
         return True
-    relation = one.key[1]
-    return re.fullmatch(r"has (?:.* )?(?:name|age|birthday)|is called|born.*|was born.*|is from", relation) is not None
+    return _INBORN.fullmatch(one.key[1]) is not None
+
+
+def _are_sexes(one: str, other: str) -> bool:
+    first, second = mention_of_text(one).head, mention_of_text(other).head
+    return first != second and any({first, second} <= pair for pair in _SEXES)
 
 
 # -- what is given without a statement --------------------------------------------------------------------------------
@@ -259,16 +252,24 @@ def _given_anew(amendment: Amendment, speaker: str, said: Sequence[tuple[float, 
     for value in amendment.given:
         kind = kind_of(value.words)
         for time, fact in said:
-            if normalise_name(value.words) == fact.key[2] or not _may_be_of(value, fact, speaker):
+            if normalise_name(value.words) == fact.key[2] or not may_be_of(value, fact, speaker):
                 continue
             if amendment.object and not _speaks_of(amendment.object, [fact]):
                 continue
+            if amendment.cue is Cue.REPORT and not (
+                _are_sexes(value.words, fact.object) or (value.about and _INBORN.fullmatch(fact.key[1]) is not None)
+            ):
+                continue
             is_near = is_near_spelling(value.words, fact.object)
-            is_alike = _is_same_kind(kind_of(fact.object), kind, strictly=True)
+            is_alike = _fits_in_place(value.words, fact.object)
             named = _named_in(amendment, fact, speaker)
             if not is_near and not (is_alike and (kind.name != "common" or named)):
                 continue
             if not value.is_plain and not _is_placed(value, fact):
+                continue
+            if kind.name == "common" and (
+                _says_more(value, fact) or not (value.is_plain or amendment.cue is Cue.ERROR)
+            ):
                 continue
             if amendment.cue is Cue.BREAK and not is_near and time < last and not named:
                 continue
@@ -278,6 +279,25 @@ def _given_anew(amendment: Amendment, speaker: str, said: Sequence[tuple[float, 
             elif score == most and fact not in best:
                 best.append(fact)
     return best if len({(f.key[0], f.key[1]) for f in best}) == 1 and len(best) == 1 else []
+
+
+_AGES: Final = frozenset(["year", "yr", "month"])
+
+
+def _fits_in_place(new: str, old: str) -> bool:
+    """Return whether a value is one of the same kind, and no more than that: "York", but not "York time"."""
+    kind, other = kind_of(new), kind_of(old)
+    if not _is_same_kind(other, kind, strictly=True):
+        return False
+    if kind.name == "number":
+        return kind.unit in ("", other.unit) or kind.unit in _AGES
+    is_mixed = any(word[:1].islower() for word in _WORD.findall(new) if word not in _LIGHT_WORDS)
+    return kind.name != "name" or not is_mixed or any(w[:1].islower() for w in _WORD.findall(old))
+
+
+def _says_more(value: Value, fact: Fact) -> bool:
+    """Return whether a value has all words of the value of a fact: "viola all night"."""
+    return {_root(w) for w in _WORD.findall(fact.key[2])} <= {_root(w) for w in _WORD.findall(value.words.lower())}
 
 
 def _is_placed(value: Value, fact: Fact) -> bool:
@@ -290,7 +310,7 @@ def _is_placed(value: Value, fact: Fact) -> bool:
 def _named_in(amendment: Amendment, fact: Fact, speaker: str) -> bool:
     """Return whether a message has a word of the subject or the relation of a fact."""
     text = {_root(word) for word in _WORD.findall(amendment.text.lower())}
-    words = {_root(w) for w in _WORD.findall(f"{_plain_subject(fact)} {fact.key[1]}")}
+    words = {_root(w) for w in _WORD.findall(f"{plain_subject(fact)} {fact.key[1]}")}
     if fact.key[0] == normalise_name(speaker):
         words -= {_root(w) for w in normalise_name(speaker).split()}
     plain = words - {_root(w) for w in _LIGHT_WORDS - {"name"}}
@@ -333,7 +353,11 @@ def kind_of(text: str) -> _Kind:
         return _Kind("common")
     if _TIME.search(text) is not None and _ISO.search(text) is None:
         return _Kind("time")
-    if _ISO.search(text) or _ORDINAL.search(text) or {*words} & (WORDS["weekdays"] | WORDS["months"] - {"may", "march"}):
+    if (
+        _ISO.search(text)
+        or _ORDINAL.search(text)
+        or {*words} & (WORDS["weekdays"] | WORDS["months"] - {"may", "march"})
+    ):
         return _Kind("date")
     if {*words} & {"may", "march"} and any(w[0].isdigit() for w in words):
         return _Kind("date")
@@ -345,6 +369,11 @@ def kind_of(text: str) -> _Kind:
     if any(w[:1].isupper() for w in _WORD.findall(text) if w != "I"):
         return _Kind("name")
     return _Kind("common")
+
+
+def is_dated(text: str) -> bool:
+    """Return whether a text is a date that was worked out: "2024-05-09" for "the 9th"."""
+    return _ISO.search(text) is not None
 
 
 def _is_same_kind(one: _Kind, other: _Kind, *, strictly: bool) -> bool:
@@ -363,7 +392,7 @@ _PERSONS: Final = frozenset(["he", "she", "they", "his", "hers", "theirs"])
 _THINGS: Final = frozenset(["", "it", "that", "this", "its", "it s"])
 
 
-def _may_be_of(value: Value, fact: Fact, speaker: str) -> bool:
+def may_be_of(value: Value, fact: Fact, speaker: str) -> bool:
     """Return whether what a clause speaks of can be what a fact speaks of."""
     about = value.about
     is_own = fact.key[0] == normalise_name(speaker)
@@ -377,7 +406,7 @@ def _may_be_of(value: Value, fact: Fact, speaker: str) -> bool:
     words = [re.sub(r"'s?$", "", w) for w in words if w not in ("that", "this", "one's", "one")]
     if not words:
         return True
-    have = {_root(w) for w in _WORD.findall(f"{_plain_subject(fact)} {fact.key[1]}")} - {_root(w) for w in _LIGHT_WORDS}
+    have = {_root(w) for w in _WORD.findall(f"{plain_subject(fact)} {fact.key[1]}")} - {_root(w) for w in _LIGHT_WORDS}
     have |= {_root(w) for w in fact.key[0].split()} if not is_own else set()
     if fact.key[1] in _NAMINGS or " called " in fact.key[2]:
         have |= {"name", _root("name")}
@@ -385,11 +414,11 @@ def _may_be_of(value: Value, fact: Fact, speaker: str) -> bool:
         have |= {_root(w) for w in fact.key[2].split()}
     kin = {_root(k) for w in words for k in KIN.get(w, ())}
     is_of_other = about.split()[0] in ("his", "her", "its", "their") and is_own and not fact.key[1].startswith("has ")
-    return not is_of_other and all(_root(w) in have or {_root(k) for k in KIN.get(w, ())} & have for w in words if True) or (
+    return (not is_of_other and all(_root(w) in have or {_root(k) for k in KIN.get(w, ())} & have for w in words)) or (
         bool(kin & have) and len(words) == 1
     )
 
 
-def _plain_subject(fact: Fact) -> str:
+def plain_subject(fact: Fact) -> str:
     """Return the subject without its owner: "flight" for "Tom's flight"."""
     return fact.key[0].rpartition("'s ")[2]

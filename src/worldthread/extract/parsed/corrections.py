@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from worldthread.extract.parsed.amendments import is_news
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import TABLE, number_of
 from worldthread.extract.parsed.new_values import has_new_value
-from worldthread.extract.prose.words import WORDS
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -60,9 +60,6 @@ _INSTEAD: Final = re.compile(
     r"\b(?:it|that|he|she|name) (?:isn't|wasn't|is not|was not)|\bnever)"
     r"(?: (?:in|at|on|to|from|for|a|an|the))*+ (?P<words>[^,.;:!?]+)",
     re.IGNORECASE,
-)
-_MISSPELT: Final = re.compile(
-    r"\b(?:meant?|mis\w+|typo|autocorrect|spell(?:ed|ing)?|spelt|correction|sorry|oops)\b", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:[:.'’-][^\W_]+)*")
 _SINGLE: Final = re.compile(
@@ -120,7 +117,7 @@ def correction_of(text: str, speaker: str) -> Correction | None:
         or _CUES.search(plain) is not None
         or OPENING.match(plain) is not None
     )
-    if not is_certain and _CONTRAST.search(plain) is None:
+    if is_news(plain) or (not is_certain and _CONTRAST.search(plain) is None):
         return None
     wrong = tuple(match["words"].strip() for match in _INSTEAD.finditer(plain))
     if denied is not None:
@@ -138,7 +135,7 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
 
     Returns:
         Facts that hold: those with the words that are called wrong, or else those in place of which the message states
-        others, or else the one that a word of the message misspells; none where that is not clear.
+        others, or else the one of an attribute that it says was wrong; none where that is not clear.
     """
     new = list(stated)
     ours = _facts_of(correction, new, view)
@@ -148,12 +145,12 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
     if not correction.is_certain:
         return exact
     if found:
-        return _with_named(exact or found, view)
+        return with_named(exact or found, view)
     found += [fact for fact in ours if fact not in new and _is_other_count(fact, correction.text)]
     for fact in new:
         found += [old for old in ours if old not in new and (_is_replaced(old, fact) or _is_renamed(old, fact))]
     if found:
-        return _with_named(found, view)
+        return with_named(found, view)
     text = correction.text.replace("’", "'").lower()
     found = [
         f
@@ -161,12 +158,12 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
         if f not in new and (_is_of_named_attribute(f, text) or has_new_value(f, text, correction.speaker))
     ]
     if found and len({f.key[:2] for f in found}) == 1:
-        return _with_named(found, view)
+        return with_named(found, view)
     others = [f for f in ours if f not in new]
     if new:  # what is said of a son corrects nothing of his mother
         subjects = {_plain(f) for f in new}
         others = [f for f in others if _plain(f) in subjects or subjects & set(f.key[2].split())]
-    return _with_named(_misspelt(correction, others) or _of_attribute(correction, others), view)
+    return with_named(_of_attribute(correction, others), view)
 
 
 def _is_of_named_attribute(fact: Fact, text: str) -> bool:
@@ -181,7 +178,7 @@ def _is_of_named_attribute(fact: Fact, text: str) -> bool:
     )
 
 
-def _with_named(facts: list[Fact], view: GraphView) -> list[Fact]:
+def with_named(facts: list[Fact], view: GraphView) -> list[Fact]:
     """Return facts with what is said of the names in them: of Luna, when "has cat called Luna" was never so."""
     names = [match[1] for fact in facts if (match := _CALLED.search(fact.object)) is not None]
     return list(dict.fromkeys([*facts, *(fact for name in names for fact in view.facts(subject=name))]))
@@ -277,46 +274,3 @@ def _verb(fact: Fact) -> str:
 def _kind(fact: Fact) -> str:
     """Return what a fact says of its subject: the attribute of "has shoe size", or the verb."""
     return fact.key[1] if fact.key[1].startswith("has ") else _verb(fact)
-
-
-def _misspelt(correction: Correction, facts: list[Fact]) -> list[Fact]:
-    """Return the facts of which one word is nearly a name, a number or a day of the message."""
-    if _MISSPELT.search(correction.text) is None:
-        return []
-    words = [w for w in _WORD.findall(correction.text) if w[:1].isupper() or w[:1].isdigit()]
-    words = [w.lower() for w in words]
-    spelt = [f for f in facts if any(_is_near(word, part) for part in _WORD.findall(f.key[2]) for word in words)]
-    if spelt:
-        return spelt if len({_plain(f) for f in spelt}) == 1 else []
-    shape = _shape(correction.text)
-    if shape:
-        alike = [f for f in facts if shape <= _shape(f.object) and _shape(f.object) <= shape]
-        return alike if len(alike) == 1 else []
-    return []
-
-
-def _is_near(word: str, other: str) -> bool:
-    """Return whether a name is another one but for one or two letters."""
-    if word == other or not word.isalpha() or not other.isalpha() or word[0] != other[0] or len(word) < 3:
-        return False
-    if {word, other} & (WORDS["months"] | WORDS["weekdays"]):
-        return False
-    row = list(range(len(other) + 1))
-    for number, letter in enumerate(word, 1):
-        before, row = row, [number]
-        for place, wanted in enumerate(other, 1):
-            row.append(min(row[-1] + 1, before[place] + 1, before[place - 1] + (letter != wanted)))
-    return row[-1] <= (1 if len(word) < 6 else 2)
-
-
-def _shape(text: str) -> frozenset[str]:
-    """Return which kinds of values a text holds: numbers, times, months and days."""
-    kinds = set()
-    for word in _WORD.findall(text.lower()):
-        if word in WORDS["months"]:
-            kinds.add("month")
-        elif word in WORDS["weekdays"]:
-            kinds.add("day")
-        elif word[0].isdigit():
-            kinds.add("time" if ":" in word else "number")
-    return frozenset(kinds)

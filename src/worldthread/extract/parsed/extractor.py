@@ -15,6 +15,7 @@ from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.changes import changes_of, is_limited
 from worldthread.extract.parsed.clauses import WORDS, Clause
 from worldthread.extract.parsed.completeness import whole_facts
+from worldthread.extract.parsed.corrected_statements import corrected_statements
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
 from worldthread.extract.parsed.dated_sentences import dated_sentence, misleads, with_times_beside
@@ -152,10 +153,10 @@ class ParsedExtractor:
             extraction: what :meth:`extract` returned for it.
             view: what the memory holds.
             speaker: as for :meth:`extract`.
-            at: not used.
+            at: as for :meth:`extract`; what was said in the days before it can be corrected without being named.
 
         Returns:
-            The extraction with further endings.
+            The extraction with further endings. What corrects a fact holds in the interval of that fact.
 
         Raises:
             MissingExtraError: as for :meth:`extract`.
@@ -186,10 +187,11 @@ class ParsedExtractor:
                     reasons[fact] = correction.text
                     corrected.add(fact)
         said, by = reading.said, speaker or USER
-        if reading.amendment is not None and not corrected:
-            for fact in amended_facts(reading.amendment, by, stated_facts, view, at):
-                reasons[fact] = reading.amendment.text
-                corrected.add(fact)
+        amendment = reading.amendment
+        amended = [] if amendment is None else amended_facts(amendment, by, stated_facts, view, at)
+        if amendment is not None and not corrected:
+            reasons.update(dict.fromkeys(amended, amendment.text))
+            corrected.update(amended)
         if correction is None:
             for fact, sentence in phrased_endings(said, by, stated_facts, view):
                 reasons.setdefault(fact, sentence)
@@ -209,7 +211,10 @@ class ParsedExtractor:
                 if thesis not in stated and set(self._facts_of(thesis)) <= reasons.keys():
                     endings.setdefault(thesis, Ending(thesis, reason, never=fact in corrected))
         kept = tuple(ending for ending in extraction.endings if ending.statement not in endings)
-        return replace(extraction, endings=kept + tuple(endings.values()))
+        facts = [fact for fact in corrected if isinstance(fact, Fact)]
+        given = amendment if set(amended) == corrected else None
+        statements = corrected_statements(extraction.statements, facts, given, by, view)
+        return replace(extraction, statements=statements, endings=kept + tuple(endings.values()))
 
     def _theses_of(self, fact: Fact, view: GraphView) -> list[Thesis]:
         """Return the theses that state a fact and nothing else."""
