@@ -146,7 +146,7 @@ def dated_sentence(doc: Doc, referents: Referents, names: frozenset[str], at: fl
     Returns:
         Its facts with their times; none where that is not clear.
     """
-    if abs(at) < TURNS or is_program(referents.speaker) or len(doc) > _LONGEST:
+    if abs(at) < TURNS or is_program(referents.speaker) or not 0 < len(doc) <= _LONGEST:
         return ()
     text = _plain(doc.text)
     opening = doc[0]
@@ -328,6 +328,8 @@ def _read_part(text: str, referents: Referents, names: frozenset[str], at: float
         return (day,)
     words = _THEIR.sub(r"\1the ", rest.text)
     doc = parse([normalised(f"{words}.")])[0]
+    if not len(doc):
+        return ()
     read = facts_of(doc, referents, names)
     if len(read.clauses) != 1 or sum(t.tag_ in _TENSED and t.dep_ not in ("aux", "auxpass") for t in doc) > 1:
         return ()
@@ -435,19 +437,21 @@ def _day_of(rest: _Rest, referents: Referents, at: float) -> LocatedFact | None:
         return None
     doc = parse([normalised(match["what"])])[0]
     words = [token for token in doc if not token.is_punct or token.text in "'’-"]
+    if not words:
+        return None
     head = doc[:].root
     is_do = len(words) > 1 and words[-1].lower_ == "do" and words[-2].lower_ in ("hen", "stag", "leaving", "work")
     is_noun = (is_do or head.tag_ in ("NN", "NNS", "NNP", "NNPS", "CD", "JJ")) and all(
         t.tag_ in _NAMES for t in words[: len(words) - is_do]
     )
-    first = words[0].lower_ if words else ""
+    first = words[0].lower_
     is_known = first in ("my", "our", "the") or words[0].tag_ in ("NN", "NNS", "NNP", "NNPS", "VBG")
     if match.re is _THERE_IS:
         is_known = head.tag_ in ("NN", "NNP")
     if match.re is _IT_IS:
         is_known = is_known and (first != "the" or len(words) > 2) and head.tag_ != "NNP"
     is_thing = head.lemma_.lower() not in WORDS["vague"] | WORDS["relations"] | WORDS["judging"] | WORDS["stories"] - {"play", "show"}
-    if not words or not is_noun or not is_known or not is_thing or len(words) > 8 or head.ent_type_ == "PERSON":
+    if not is_noun or not is_known or not is_thing or len(words) > 8 or head.ent_type_ == "PERSON":
         return None
     if first in _POINTING or any(token.lower_ in _POINTING for token in words):
         return None
