@@ -14,7 +14,7 @@ from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
-from worldthread.extract.parsed.dated_sentences import dated_sentence, misleads, with_times_beside
+from worldthread.extract.parsed.dated_sentences import dated_sentence
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
@@ -24,6 +24,7 @@ from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrased_endings import phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.probable import probable_facts
+from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
