@@ -36,7 +36,8 @@ _IT_IS: Final = re.compile(r"^(?:it|that)(?:['’]s| is| will be|['’]ll be| wa
 _THERE_IS: Final = re.compile(r"^there(?:['’]s| is| will be|['’]ll be| was) (?P<what>an? .+)$", re.IGNORECASE)
 _TIME_IS: Final = re.compile(r"^(?:is|was|will be|['’]s) (?P<what>(?:my|our|the) .+)$", re.IGNORECASE)
 _SCHEDULE: Final = re.compile(
-    r"^(?P<what>.+?)(?:['’]s| is| are| was| were| will be|['’]ll be| takes place| is happening| is scheduled| is planned|"
+    r"^(?P<what>.+?)(?:['’]s| is| are| was| were| will be|['’]ll be| takes place| is happening| is scheduled|"
+    r" is planned|"
     r" is due| is set| (?:has been|was|got|is being) "
     r"(?:moved|postponed|rescheduled|pushed back|brought forward|put back|delayed|changed)(?: to| until)?)$",
     re.IGNORECASE,
@@ -48,7 +49,8 @@ _ARTICLE: Final = re.compile(r"^(?:an?|the|some) ", re.IGNORECASE)
 _FILLERS: Final = frozenset(["just", "finally", "also", "only", "really", "actually", "already", "still", "even"])
 _SAID: Final = WORDS["attitudes"] - {"see", "propose", "announce", "find", "report"}
 _EMPTY: Final = frozenset([
-    "appear", "dream", "feel", "happen", "joke", "keep", "kid", "let", "look", "mean", "seem", "sound", "try", "turn", "want",
+    "appear", "dream", "feel", "happen", "joke", "keep", "kid", "let", "look", "mean", "seem", "sound", "try", "turn",
+    "want",
 ])  # fmt: skip
 _THEIR: Final = re.compile(r"^((?:my|our) (?:\w+ )?\w+s \w+ (?:\w+ )?)their (?=\w)", re.IGNORECASE)
 _OF_THINGS: Final = WORDS["schedules"] | {"come", "cost", "work", "take", "last", "fit", "run"}
@@ -59,7 +61,8 @@ _NAMES: Final = frozenset(
 _TENSED: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", "WP$", "EX", "UH"])
 _POINTING: Final = frozenset([
-    "anything", "everybody", "everyone", "everything", "he", "him", "how", "it", "never", "no", "nobody", "not", "nothing",
+    "anything", "everybody", "everyone", "everything", "he", "him", "how", "it", "never", "no", "nobody", "not",
+    "nothing",
     "one", "she", "so", "somebody", "someone", "something", "stuff", "that", "theirs", "them", "there", "these", "they",
     "this", "those", "what", "who", "you", "your", "yours",
 ])  # fmt: skip
@@ -193,7 +196,7 @@ def _today(clock: re.Match[str], clause: Clause, at: float, *, is_past: bool) ->
 
 
 def _day_of(rest: Rest, referents: Referents, at: float) -> LocatedFact | None:
-    """Read "it's parents' evening this Thursday", "tomorrow is my first day at Bosch", "the fair is on Friday the 8th"."""
+    """Read "it's parents' evening this Thursday", "tomorrow is my first day", "the fair is on Friday"."""
     match = (
         _IT_IS.match(rest.text) or _THERE_IS.match(rest.text) or _TIME_IS.match(rest.text) or _SCHEDULE.match(rest.text)
     )

@@ -19,8 +19,8 @@ _LONGEST_TEXT: Final = 200  # characters
 _TENSED: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _CLAUSE_WORDS: Final = _TENSED | {"WDT", "WP", "WRB", "WP$", "EX", "UH"}
 _OPENING: Final = re.compile(
-    r"(?:(?:so|well|btw|by the way|oh|ok|okay|also|fyi|hey|hi|guess what|good news|big news|news|update|reminder|and|but|"
-    r"then|just so you know|i[’']?ve got news)\b[!:,. ]*)+",
+    r"(?:(?:so|well|btw|by the way|oh|ok|okay|also|fyi|hey|hi|guess what|good news|big news|news|update|reminder|and|"
+    r"but|then|just so you know|i[’']?ve got news)\b[!:,. ]*)+",
     re.IGNORECASE,
 )
 _CLOSING: Final = re.compile(
@@ -38,7 +38,8 @@ _UNREAD_TIME: Final = re.compile(
 _HOURS: Final = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _BESIDE_HOUR: Final = r"(?:a quarter|quarter|five|ten|twenty|twenty-five|\d\d?)"
 _CLOCK: Final = re.compile(
-    rf",? ?\b(?P<lead>at|from|by|@|since|until|till) (?:about |around )?(?P<clock>(?:(?:half|{_BESIDE_HOUR}) (?:minutes )?"
+    r",? ?\b(?P<lead>at|from|by|@|since|until|till) (?:about |around )?(?P<clock>"
+    rf"(?:(?:half|{_BESIDE_HOUR}) (?:minutes )?"
     rf"(?:past|to) (?:{_HOURS}|\d\d?)|half {_HOURS}|noon|midday|midnight|\d{{1,2}}[:.]\d\d(?: ?[ap]\.?m\b\.?)?|"
     rf"\d{{1,2}}(?: ?[ap]\.?m\b\.?| o['’]clock)?|{_HOURS}(?: o['’]clock| thirty| fifteen)?)"
     r"(?: in the (?:morning|afternoon|evening))?)"
@@ -56,8 +57,8 @@ _WHEN_CLAUSE: Final = re.compile(
 )
 _AGE_CLAUSE: Final = re.compile(r",? (?:at the age of|at age|aged) [\w-]+(?=,)", re.IGNORECASE)
 _THIS_HOME: Final = re.compile(
-    r"\bthis (?=(?:flat|house|apartment|building|town|city|village|country|street|neighbou?rhood|job|company|office|school)"
-    r"\b)",
+    r"\bthis (?=(?:flat|house|apartment|building|town|city|village|country|street|neighbou?rhood|job|company|office|"
+    r"school)\b)",
     re.IGNORECASE,
 )
 _TIME_S: Final = re.compile(
@@ -136,7 +137,8 @@ def misleads(doc: Doc, at: float) -> bool:
     """Return whether the tree of a sentence misleads about its times.
 
     In "went to Rome in 2015 and to Oslo in 2018" one verb has several places with a time each, and in "a viewing at
-    quarter to five on Tuesday" the time of day is taken for a part of the thing. "Since the accident in 2018" is since 2018.
+    quarter to five on Tuesday" the time of day is taken for a part of the thing. "Since the accident in 2018" is
+    since 2018.
 
     Args:
         doc: the dependency tree of the sentence.
@@ -216,6 +218,13 @@ def _plain(text: str) -> str:
 
 
 def bounding_times(text: str, at: float, is_past: bool | None) -> list[TimeExpression]:
+    """Return the times that a text names, without those that recur.
+
+    Args:
+        text: the text.
+        at: as for :func:`parts_of`.
+        is_past: whether its verb tells what is over; ``None`` to guess it.
+    """
     return [time for time in time_expressions(text, at, is_past=is_past) if time.role != "recurring"]
 
 
