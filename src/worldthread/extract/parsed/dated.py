@@ -301,6 +301,8 @@ class _DatedClause:
         lemma = clause.lemma if clause.lemma in _HAPPENING else clause.lemma.partition(" ")[0]
         if clause.lemma in _OF_DEEDS and self._subject.head.tag_ == "PRP":
             return None  # "I used to smoke, but I stopped in 2019"
+        if lemma in ("go", "get", "have", "do", "make", "take"):
+            return None  # "went part-time"
         happens = lemma in _HAPPENING and self._subject.head.tag_ != "PRP" and clause.subject is not None
         if (
             not (happens or (clause.is_past and not clause.is_progressive))
@@ -308,7 +310,9 @@ class _DatedClause:
             or clause.is_perfect
         ):
             return None
-        nested = (c for a in self._verb.rights if a.dep_ in ("advmod", "prt") for c in a.rights)  # "comes back from Kenya"
+        nested = (
+            c for a in self._verb.rights if a.dep_ in ("advmod", "prt") for c in a.rights
+        )  # "comes back from Kenya"
         if any(c.dep_ == "prep" and not self._is_timed(c) for c in (*self._verb.rights, *nested)) or any(
             c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed
             and not (c.dep_ == "prt" and clause.lemma in _HAPPENING) for c in self._verb.rights

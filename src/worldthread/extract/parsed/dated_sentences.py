@@ -8,10 +8,10 @@ of it, its verb and what follows it are the fact, because somebody who says noth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS, Clause
@@ -20,118 +20,55 @@ from worldthread.extract.parsed.facts import IS_ON, LocatedFact, facts_of
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import render
 from worldthread.extract.parsed.probable import is_figure
-from worldthread.extract.parsed.validity import TURNS, is_planning, is_told_as_past, with_validity
+from worldthread.extract.parsed.sentence_times import Rest, bounding_times, parts_of, without_times
+from worldthread.extract.parsed.validity import is_planning, is_told_as_past, with_validity
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program
-from worldthread.extract.times import TimeExpression, time_expressions
+from worldthread.extract.times import TimeExpression
 from worldthread.extract.when import shown_time
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_LONGEST: Final = 24  # words and marks
 _LONGEST_REST: Final = 12  # words after the verb
-_OPENING: Final = re.compile(
-    r"(?:(?:so|well|btw|by the way|oh|ok|okay|also|fyi|hey|hi|guess what|good news|big news|news|update|reminder|and|but|then|"
-    r"just so you know|i[’']?ve got news)\b[!:,. ]*)+",
-    re.IGNORECASE,
-)
-_CLOSING: Final = re.compile(r"(?:[ ,]+(?:lol|haha|though|btw|by the way|too|again|actually|finally)|[\s.!…:;)(]+|[^\w\s.,'’)\"-]+)+$", re.I)
-_DOUBTFUL: Final = re.compile(r"[?\"“”;()]|:(?!\d)|\b(?:if|unless|whether|would|could|should|might|may have|as if|like a)\b", re.IGNORECASE)
-_UNREAD_TIME: Final = re.compile(
-    r"\b(?:ago|since|until|till|yesterday|tomorrow|tonight|today|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|"
-    r"february|april|june|july|august|september|october|november|december|(?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
-_CLOCK: Final = re.compile(
-    r",? ?\b(?P<lead>at|from|by|@|since|until|till) (?:about |around )?(?P<clock>(?:(?:half|a quarter|quarter|five|ten|twenty|twenty-five|\d\d?) "
-    r"(?:minutes )?(?:past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d\d?)|half (?:one|two|three|"
-    r"four|five|six|seven|eight|nine|ten|eleven|twelve)|noon|midday|midnight|\d{1,2}[:.]\d\d(?: ?[ap]\.?m\b\.?)?|"
-    r"\d{1,2}(?: ?[ap]\.?m\b\.?| o['’]clock)?|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: o['’]clock| "
-    r"thirty| fifteen)?)(?: in the (?:morning|afternoon|evening))?)(?= *(?:$|[.,!]|on |in |at |with |sharp|next |this |today|"
-    r"tomorrow|last |yesterday|and ))",
-    re.IGNORECASE,
-)
-_SPOKEN_CLOCK: Final = re.compile(
-    r"\bat (?:half|a quarter|quarter|five|ten|twenty|twenty-five) (?:past |to )?(?:one|two|three|four|five|six|seven|eight|nine|"
-    r"ten|eleven|twelve|\d\d?)\b",
-    re.IGNORECASE,
-)
-_OFF_TO: Final = re.compile(r"^(?:off to|away in|back in|back at|back from) (?=\w)", re.IGNORECASE)
-_CLEFT: Final = re.compile(r"^(?:it|that)(?:['’]s| was| is)(?: only| just| about)?(?: that| when)? (?=(?:i|we)\b)", re.IGNORECASE)
-_WHEN_CLAUSE: Final = re.compile(
-    r",? when (?:i|we|he|she|they) (?:was|were|turned) (?:(?:about|around|only) )?[\w-]+(?: years old)?(?=,)", re.IGNORECASE
-)
-_AGE_CLAUSE: Final = re.compile(r",? (?:at the age of|at age|aged) [\w-]+(?=,)", re.IGNORECASE)
-_THIS_HOME: Final = re.compile(
-    r"\bthis (?=(?:flat|house|apartment|building|town|city|village|country|street|neighbou?rhood|job|company|office|school)\b)",
-    re.IGNORECASE,
-)
-_TIME_S: Final = re.compile(r"^(tomorrow|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day)['’]s (?=my |our |the )", re.IGNORECASE)
-_SINCE_AGE: Final = re.compile(r"\bsince (?:i|we|he|she) (?:was|turned|were) [\w ]+?, in (?=\d{4}\b)", re.IGNORECASE)
-_NAMED_TIME: Final = (
-    r"(?:19|20)\d\d\b|(?:january|february|march|april|may|june|july|august|september|october|november|december)\b|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|the \d"
-)
-# "since the accident in 2018" is since 2018
-_BOUND_BY_EVENT: Final = re.compile(
-    rf"\b(since|until|till) (?:(?:the|my|our|his|her|their) [\w'’ -]{{2,30}}?|\w+ing(?: [\w'’-]+){{0,4}}?) "
-    rf"(?:(?:in|on) (?={_NAMED_TIME})|(?=last (?:week|month|year|summer|spring|autumn|winter)\b))",
-    re.IGNORECASE,
-)
-_SINCE_THEN: Final = re.compile(
-    r"^it(?:['’]s| has| is)(?: (?:now|already|just|only|about|almost))?(?: been)? ((?:[\w-]+ ){1,2}(?:days?|weeks?|months?|years?)) "
-    r"since (?=(?:i|we)\b)",
-    re.IGNORECASE,
-)
-_FOR_FEAST: Final = re.compile(
-    r"\b(home|over|away|back|stay|here|coming|staying|visiting) for (?=(?:christmas|easter|thanksgiving|new year)\b)",
-    re.IGNORECASE,
-)
-_PREPOSITION: Final = re.compile(r"\b(?:at|for|from|to|since|until|till|about|around|of|during|the|and)$", re.IGNORECASE)
 _IT_IS: Final = re.compile(r"^(?:it|that)(?:['’]s| is| will be|['’]ll be| was) (?P<what>.+)$", re.IGNORECASE)
 _THERE_IS: Final = re.compile(r"^there(?:['’]s| is| will be|['’]ll be| was) (?P<what>an? .+)$", re.IGNORECASE)
 _TIME_IS: Final = re.compile(r"^(?:is|was|will be|['’]s) (?P<what>(?:my|our|the) .+)$", re.IGNORECASE)
 _SCHEDULE: Final = re.compile(
-    r"^(?P<what>.+?)(?:['’]s| is| are| was| were| will be|['’]ll be| takes place| is happening| is scheduled| is planned| is due| "
-    r"is set| (?:has been|was|got|is being) (?:moved|postponed|rescheduled|pushed back|brought forward|put back|delayed|changed)"
-    r"(?: to| until)?)$",
+    r"^(?P<what>.+?)(?:['’]s| is| are| was| were| will be|['’]ll be| takes place| is happening| is scheduled|"
+    r" is planned|"
+    r" is due| is set| (?:has been|was|got|is being) "
+    r"(?:moved|postponed|rescheduled|pushed back|brought forward|put back|delayed|changed)(?: to| until)?)$",
     re.IGNORECASE,
 )
-_WAS: Final = re.compile(r"\b(?:was|were)\b(?! moved| postponed| rescheduled| pushed| brought| put| delayed| changed)", re.IGNORECASE)
-_MOVED: Final = re.compile(r"\b(?:moved|postponed|rescheduled|back|forward|delayed|changed) (?:to|until)$", re.IGNORECASE)
-_SECOND_PART: Final = re.compile(r",? (?:and then|and|then|but) |, ", re.IGNORECASE)
+_WAS: Final = re.compile(
+    r"\b(?:was|were)\b(?! moved| postponed| rescheduled| pushed| brought| put| delayed| changed)", re.IGNORECASE
+)
 _ARTICLE: Final = re.compile(r"^(?:an?|the|some) ", re.IGNORECASE)
 _FILLERS: Final = frozenset(["just", "finally", "also", "only", "really", "actually", "already", "still", "even"])
 _SAID: Final = WORDS["attitudes"] - {"see", "propose", "announce", "find", "report"}
-_EMPTY: Final = frozenset(["joke", "kid", "happen", "seem", "appear", "sound", "look", "mean", "feel", "dream", "let", "keep", "try", "want", "turn"])
+_EMPTY: Final = frozenset([
+    "appear", "dream", "feel", "happen", "joke", "keep", "kid", "let", "look", "mean", "seem", "sound", "try", "turn",
+    "want",
+])  # fmt: skip
 _THEIR: Final = re.compile(r"^((?:my|our) (?:\w+ )?\w+s \w+ (?:\w+ )?)their (?=\w)", re.IGNORECASE)
 _OF_THINGS: Final = WORDS["schedules"] | {"come", "cost", "work", "take", "last", "fit", "run"}
 _WILL: Final = frozenset(["will", "'ll", "’ll"])
-_NAMES: Final = frozenset(["NN", "NNS", "NNP", "NNPS", "CD", "JJ", "POS", "PRP$", "DT", "IN", "VBG", "HYPH", "CC", "VBN", "FW", "JJS"])
+_NAMES: Final = frozenset(
+    ["NN", "NNS", "NNP", "NNPS", "CD", "JJ", "POS", "PRP$", "DT", "IN", "VBG", "HYPH", "CC", "VBN", "FW", "JJS"]
+)
 _TENSED: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", "WP$", "EX", "UH"])
 _POINTING: Final = frozenset([
-    "it", "this", "that", "these", "those", "something", "anything", "everything", "nothing", "someone", "somebody", "one",
-    "he", "she", "they", "him", "them", "you", "your", "there", "what", "who", "how", "so", "not", "never", "no", "stuff",
-    "yours", "theirs", "everyone", "everybody", "nobody",
+    "anything", "everybody", "everyone", "everything", "he", "him", "how", "it", "never", "no", "nobody", "not",
+    "nothing",
+    "one", "she", "so", "somebody", "someone", "something", "stuff", "that", "theirs", "them", "there", "these", "they",
+    "this", "those", "what", "who", "you", "your", "yours",
 ])  # fmt: skip
-_PLACES: Final = frozenset(["here", "home", "abroad", "away", "off", "out", "back", "up", "over", "down", "in", "together"])
-
-
-class _Rest(NamedTuple):
-    """What is left of a sentence without its times.
-
-    Args:
-        text: the words.
-        sentence: the sentence that the times were found in.
-        clock: what it says of the time of day, where it names no day.
-    """
-
-    text: str
-    sentence: str
-    clock: re.Match[str] | None
+_PLACES: Final = frozenset(
+    ["here", "home", "abroad", "away", "off", "out", "back", "up", "over", "down", "in", "together"]
+)
 
 
 def dated_sentence(doc: Doc, referents: Referents, names: frozenset[str], at: float) -> tuple[LocatedFact, ...]:
@@ -146,195 +83,29 @@ def dated_sentence(doc: Doc, referents: Referents, names: frozenset[str], at: fl
     Returns:
         Its facts with their times; none where that is not clear.
     """
-    if abs(at) < TURNS or is_program(referents.speaker) or len(doc) > _LONGEST:
+    if is_program(referents.speaker):
         return ()
-    text = _plain(doc.text)
-    opening = doc[0]
-    if opening.tag_ == "VBG" and opening.dep_ == "ROOT" and not any(c.dep_ == "nsubj" for c in opening.children):
-        text = f"I'm {text[0].lower()}{text[1:]}"  # "Moving to Leeds next month"
-    elif _OFF_TO.match(text):
-        text = f"I'm {text[0].lower()}{text[1:]}"
-    if _DOUBTFUL.search(text):
-        return ()
-    parts = tuple(_parts(text, doc, at))
-    found = [_read_part(part, referents, names, at) for part in parts]
-    return tuple(fact for facts in found for fact in facts) if all(found) else ()
-
-
-def misleads(doc: Doc, at: float) -> bool:
-    """Return whether the tree of a sentence misleads about its times.
-
-    In "went to Rome in 2015 and to Oslo in 2018" one verb has several places with a time each, and in "a viewing at quarter
-    to five on Tuesday" the time of day is taken for a part of the thing. "Since the accident in 2018" is since 2018.
-
-    Args:
-        doc: the dependency tree of the sentence.
-        at: as for :func:`dated_sentence`.
-    """
-    if abs(at) < TURNS or len(doc) > _LONGEST:
-        return False
-    if _BOUND_BY_EVENT.search(doc.text) is not None:
-        return True
-    return _SPOKEN_CLOCK.search(doc.text) is not None or len(tuple(_parts(_plain(doc.text), doc, at))) > 1
-
-
-def with_times_beside(docs: Sequence[Doc], at: float) -> dict[int, str]:
-    """Return the sentences of which the time stands in the sentence before or after, each with that time.
-
-    >>> with_times_beside(parse(["Big day tomorrow!", "I'm taking my driving test."]), 1715767200.0)  # doctest: +SKIP
-    {1: "I'm taking my driving test tomorrow"}
-
-    Args:
-        docs: the dependency trees of the sentences of a message.
-        at: as for :func:`dated_sentence`.
-
-    Returns:
-        The sentences by the index of their tree; none for a message of more than three sentences.
-    """
-    if abs(at) < TURNS or not 2 <= len(docs) <= 3:
-        return {}
-    times = [[time for time in time_expressions(doc.text, at) if time.role != "duration"] for doc in docs]
-    found: dict[int, str] = {}
-    for index, (before, after) in enumerate(zip(docs, docs[1:], strict=False)):
-        if len(times[index]) == 1 and not times[index + 1] and _sets_the_scene(before):
-            found[index + 1] = _with_time(after, before, times[index][0])
-        elif len(times[index + 1]) == 1 and not times[index] and _only_says_when(after, before):
-            found[index] = _with_time(before, after, times[index + 1][0])
-    return found
-
-
-def _with_time(doc: Doc, beside: Doc, time: TimeExpression) -> str:
-    when = beside.text[time.start : time.end]
-    when = when if beside[0].pos_ == "PROPN" else when[0].lower() + when[1:]
-    return f"{_plain(doc.text)} {when}"
-
-
-def _sets_the_scene(doc: Doc) -> bool:
-    """Return whether a sentence names a time for the next one: "Big day tomorrow!", "Yesterday was busy." """
-    verbs = [token for token in doc if token.tag_ in _TENSED | {"VB"}]
-    if not verbs:
-        return len(doc) <= 6 and not any(token.tag_ in ("PRP", "PRP$", "NNP") and token.i for token in doc[:-1])
-    be = verbs[0]
-    subject = next((c for c in be.lefts if c.dep_ in ("nsubj", "npadvmod", "attr")), None)
-    is_time = subject is not None and subject.lemma_.lower() in WORDS["times"]
-    return len(verbs) == 1 and be.lemma_ == "be" and is_time and any(c.dep_ in ("acomp", "attr") for c in be.rights)
-
-
-def _only_says_when(doc: Doc, before: Doc) -> bool:
-    """Return whether a sentence gives the time of the one before: "It's on Thursday", "The move is on 1 August"."""
-    verb = next((token for token in doc if token.dep_ == "ROOT"), None)
-    if verb is None or len(doc) > 10 or verb.lemma_ not in ("be", "start", "begin", "happen"):
-        return False
-    subject = next((c for c in verb.lefts if c.dep_ == "nsubj"), None)
-    told = next((token for token in before if token.dep_ == "ROOT"), None)
-    is_plan = told is not None and (told.tag_ == "VBG" or told.lemma_ == "have")
-    if subject is None or told is None or not is_plan or any(c.dep_ in ("acomp", "attr", "neg") for c in verb.rights):
-        return False
-    meant = {told.lemma_.lower()} | {c.lemma_.lower() for c in told.rights if c.dep_ == "dobj"}
-    return subject.lower_ in ("it", "that") or subject.lemma_.lower() in meant
-
-
-def misleads(doc: Doc, at: float) -> bool:
-    """Return whether the tree of a sentence misleads about its times.
-
-    In "went to Rome in 2015 and to Oslo in 2018" one verb has several places with a time each, and in "a viewing at quarter
-    to five on Tuesday" the time of day is taken for a part of the thing. "Since the accident in 2018" is since 2018.
-
-    Args:
-        doc: the dependency tree of the sentence.
-        at: as for :func:`dated_sentence`.
-    """
-    if abs(at) < TURNS or len(doc) > _LONGEST:
-        return False
-    if _BOUND_BY_EVENT.search(doc.text) is not None:
-        return True
-    return _SPOKEN_CLOCK.search(doc.text) is not None or len(tuple(_parts(_plain(doc.text), doc, at))) > 1
-
-
-def _plain(text: str) -> str:
-    opening = _OPENING.match(text)
-    text = text[opening.end() :] if opening is not None else text
-    text = _THIS_HOME.sub("the ", _CLOSING.sub("", text))
-    text = _SINCE_AGE.sub("since ", _TIME_S.sub(r"\1 is ", text))
-    text = _BOUND_BY_EVENT.sub(r"\1 ", _SINCE_THEN.sub(r"\1 ago ", text))
-    return _FOR_FEAST.sub(r"\1 at ", text)
-
-
-def _bounding(text: str, at: float, is_past: bool | None) -> list[TimeExpression]:
-    return [time for time in time_expressions(text, at, is_past=is_past) if time.role != "recurring"]
-
-
-def _parts(text: str, doc: Doc, at: float) -> Iterator[str]:
-    """Yield the sentence, or for each of its times the verb with what belongs to that time."""
-    times = [time for time in _bounding(text, at, None) if time.valid_from is not None or time.valid_to is not None]
-    verb = next((t for t in doc if t.tag_ in ("VBD", "VBG", "VBN", "VBP", "VBZ") and t.dep_ == "ROOT"), None)
-    offset = text.lower().find(f" {verb.lower_} ") if verb is not None else -1
-    if len(times) != 2 or verb is None or offset < 0 or offset > times[0].start or times[1].end < len(text):
-        yield text
-        return
-    joint = _SECOND_PART.match(text, times[0].end)
-    second = text[joint.end() : times[1].start].strip() if joint is not None else ""
-    words = second.lower().split()
-    is_place = bool(words) and words[0] in ("in", "at", "to", "for", "as", "with", "from", "on")
-    is_thing = bool(words) and words[0] in ("a", "an", "the", "my", "our")
-    token = next((t for t in doc if joint is not None and words and t.lower_ == words[0] and t.idx > verb.idx), None)
-    if not (is_place or is_thing) or token is None or any(t.tag_ in _FINITE for t in doc[verb.i + 1 :]):
-        yield text
-        return
-    first = text[offset + 1 : times[0].start].split()
-    if len(words) < 2 or (is_place and words[0] not in [word.lower() for word in first]):
-        yield text
-        return
-    yield text[: times[0].end]
-    yield f"{text[: offset + len(verb.text) + 1]} {second} {text[times[1].start :]}"
-
-
-def _without_times(text: str, at: float) -> _Rest | None:
-    """Return what is left without times; ``None`` where there is none, or one that is not understood."""
-    times: list[TimeExpression] = []
-    for is_past in (None, True, False):
-        found = time_expressions(text, at, is_past=is_past)
-        if any(time.role == "recurring" for time in found):
-            return None
-        if any(time.valid_from is not None or time.valid_to is not None for time in found):
-            times = found
-            break
-    clock = _CLOCK.search(text)
-    if not times and clock is None:
-        return None
-    spans = [(time.start, time.end) for time in times]
-    if clock is not None and not any(start < clock.end() and clock.start() < end for start, end in spans):
-        spans.append(clock.span())
-    left = text
-    for start, end in sorted(spans, reverse=True):
-        left = f"{left[:start].rstrip()} {left[end:].lstrip()}"
-    sentence = text
-    for pattern in (_WHEN_CLAUSE, _AGE_CLAUSE):
-        left = pattern.sub("", left)
-        sentence = pattern.sub("", sentence)
-    left = re.sub(r"\s*,(?=\s*(?:,|$))", "", re.sub(r"^[\s,.–—-]+|[\s,.–—-]+$", "", left))
-    left = re.sub(r"\s{2,}", " ", _CLEFT.sub("", left)).strip(" ,")
-    if not left or (_PREPOSITION.search(left) and not _MOVED.search(left)) or _UNREAD_TIME.search(left):
-        return None
-    left = left[0].upper() + left[1:] if left[0].isalpha() else left
-    return _Rest(left, sentence, None if times else clock)
+    found = [_read_part(part, referents, names, at) for part in parts_of(doc, at)]
+    return tuple(fact for facts in found for fact in facts) if found and all(found) else ()
 
 
 def _read_part(text: str, referents: Referents, names: frozenset[str], at: float) -> tuple[LocatedFact, ...]:
-    rest = _without_times(text, at)
+    rest = without_times(text, at)
     if rest is None:
         return ()
     if (day := _day_of(rest, referents, at)) is not None:
         return (day,)
     words = _THEIR.sub(r"\1the ", rest.text)
     doc = parse([normalised(f"{words}.")])[0]
+    if not len(doc):
+        return ()
     read = facts_of(doc, referents, names)
     if len(read.clauses) != 1 or sum(t.tag_ in _TENSED and t.dep_ not in ("aux", "auxpass") for t in doc) > 1:
         return ()
     clause, named = read.clauses[0]
     if is_figure(clause.verb):
         return ()
-    if is_planning(clause) and any((time.valid_from or 0.0) > at for time in _bounding(rest.sentence, at, False)):
+    if is_planning(clause) and any((time.valid_from or 0.0) > at for time in bounding_times(rest.sentence, at, False)):
         return ()  # "I signed up for a race in September"
     facts = read.facts
     subject = named.name if named is not None else _thing(clause, referents)
@@ -343,7 +114,7 @@ def _read_part(text: str, referents: Referents, names: frozenset[str], at: float
     elif named is None and referents.thing is None:
         referents = referents._replace(thing=subject)  # "the car goes in for its service"
     is_past = is_told_as_past(clause)
-    times = _bounding(rest.sentence, at, is_past)
+    times = bounding_times(rest.sentence, at, is_past)
     if rest.clock is not None:
         times = _today(rest.clock, clause, at, is_past=is_past)
     if not facts:
@@ -358,7 +129,9 @@ def _read_part(text: str, referents: Referents, names: frozenset[str], at: float
         )
     dated = (_planned(with_validity(one, times, at, is_past=is_past), at) for one in facts)
     return tuple(
-        one._replace(is_plain=True, is_certain=False) for one in dated if _is_bounded(one.fact) and not _is_mistimed(one, at)
+        one._replace(is_plain=True, is_certain=False)
+        for one in dated
+        if _is_dated(one.fact) and not _is_mistimed(one, at)
     )
 
 
@@ -372,7 +145,7 @@ def _planned(stated: LocatedFact, at: float) -> LocatedFact:
     return stated._replace(fact=replace(fact, relation="plans to", object=words))
 
 
-def _is_bounded(fact: Fact) -> bool:
+def _is_dated(fact: Fact) -> bool:
     return fact.valid_from is not None or fact.valid_to is not None
 
 
@@ -422,32 +195,39 @@ def _today(clock: re.Match[str], clause: Clause, at: float, *, is_past: bool) ->
 # -- what happens on a day --------------------------------------------------------------------------------------------
 
 
-def _day_of(rest: _Rest, referents: Referents, at: float) -> LocatedFact | None:
-    """Read "it's parents' evening this Thursday", "tomorrow is my first day at Bosch", "the fair is on Friday the 8th"."""
-    match = _IT_IS.match(rest.text) or _THERE_IS.match(rest.text) or _TIME_IS.match(rest.text) or _SCHEDULE.match(rest.text)
+def _day_of(rest: Rest, referents: Referents, at: float) -> LocatedFact | None:
+    """Read "it's parents' evening this Thursday", "tomorrow is my first day", "the fair is on Friday"."""
+    match = (
+        _IT_IS.match(rest.text) or _THERE_IS.match(rest.text) or _TIME_IS.match(rest.text) or _SCHEDULE.match(rest.text)
+    )
     if match is None or rest.clock is not None or set(rest.text.lower().split()) & WORDS["doubt"]:
         return None
     is_past = _WAS.search(rest.text[: match.start("what")] + rest.text[match.end("what") :]) is not None
-    times = [time for time in _bounding(rest.sentence, at, is_past) if time.valid_from is not None]
+    times = [time for time in bounding_times(rest.sentence, at, is_past) if time.valid_from is not None]
     if len(times) != 1 or times[0].valid_to is None or times[0].role not in ("at", "during"):
         return None
     if (times[0].valid_to <= at) != is_past:
         return None
     doc = parse([normalised(match["what"])])[0]
     words = [token for token in doc if not token.is_punct or token.text in "'’-"]
+    if not words:
+        return None
     head = doc[:].root
     is_do = len(words) > 1 and words[-1].lower_ == "do" and words[-2].lower_ in ("hen", "stag", "leaving", "work")
     is_noun = (is_do or head.tag_ in ("NN", "NNS", "NNP", "NNPS", "CD", "JJ")) and all(
         t.tag_ in _NAMES for t in words[: len(words) - is_do]
     )
-    first = words[0].lower_ if words else ""
+    first = words[0].lower_
     is_known = first in ("my", "our", "the") or words[0].tag_ in ("NN", "NNS", "NNP", "NNPS", "VBG")
     if match.re is _THERE_IS:
         is_known = head.tag_ in ("NN", "NNP")
     if match.re is _IT_IS:
         is_known = is_known and (first != "the" or len(words) > 2) and head.tag_ != "NNP"
-    is_thing = head.lemma_.lower() not in WORDS["vague"] | WORDS["relations"] | WORDS["judging"] | WORDS["stories"] - {"play", "show"}
-    if not words or not is_noun or not is_known or not is_thing or len(words) > 8 or head.ent_type_ == "PERSON":
+    is_thing = head.lemma_.lower() not in WORDS["vague"] | WORDS["relations"] | WORDS["judging"] | WORDS["stories"] - {
+        "play",
+        "show",
+    }
+    if not is_noun or not is_known or not is_thing or len(words) > 8 or head.ent_type_ == "PERSON":
         return None
     if first in _POINTING or any(token.lower_ in _POINTING for token in words):
         return None
@@ -500,12 +280,12 @@ def _told(clause: Clause, referents: Referents, times: Sequence[TimeExpression])
         return "has age", clause.verb.nbor().text
     if verb in _SAID | _EMPTY or (clause.modal and clause.modal not in _WILL):
         return None
-    is_pause = clause.is_progressive and verb != "go"  # "I'm not drinking until Easter"
+    is_pause = verb == "be" or (clause.is_progressive and verb != "go")  # "I'm not drinking until Easter"
     if clause.negation and (clause.is_past or not (clause.is_perfect or is_pause) or clause.modal):
         return None
     if verb == "go" and clause.is_progressive and any(c.dep_ == "xcomp" for c in clause.verb.rights):
         return None  # "we were going to move"
-    tokens = [token for token in clause.verb.doc[clause.verb.i + 1 :]]
+    tokens = list(clause.verb.doc[clause.verb.i + 1 :])
     while tokens and (tokens[-1].is_punct or tokens[-1].is_space):
         tokens.pop()
     while tokens and tokens[0].lower_ in _FILLERS:
@@ -554,7 +334,9 @@ def _relation(clause: Clause, following: str) -> str:
     if clause.negation and not clause.is_perfect:
         return words.replace("is ", "is not ", 1)
     if clause.negation:
-        words = words.replace("has ", "has not ", 1) if words.startswith("has ") else f"has not been {following}".strip()
+        words = (
+            words.replace("has ", "has not ", 1) if words.startswith("has ") else f"has not been {following}".strip()
+        )
     return words
 
 
@@ -574,7 +356,9 @@ def _of_verb_alone(clause: Clause, times: Sequence[TimeExpression]) -> tuple[str
 def _is_unclear(token: Token) -> bool:
     """Return whether a word after the verb belongs to another clause, or only the talk explains it."""
     is_inner = token.tag_ in _FINITE and not (token.tag_ in ("VBP", "VBZ", "VBD") and token.pos_ not in ("VERB", "AUX"))
-    return is_inner or token.lower_ in _POINTING or (token.is_punct and token.text not in ("-", "'", "’", ",", "&", "."))
+    return (
+        is_inner or token.lower_ in _POINTING or (token.is_punct and token.text not in ("-", "'", "’", ",", "&", "."))
+    )
 
 
 def _is_told_state(clause: Clause, tokens: Sequence[Token]) -> bool:
@@ -589,7 +373,13 @@ def _is_told_state(clause: Clause, tokens: Sequence[Token]) -> bool:
         return False  # "we're toast", but "I was chair of the board"
     is_thing = clause.subject is not None and clause.subject.tag_ in ("NN", "NNS")
     is_owned = clause.subject is not None and any(c.dep_ == "poss" for c in clause.subject.lefts)
-    return not is_thing or is_owned or first.tag_ == "IN" or first.lower_ in _PLACES or first.lower_ in WORDS["lasting_adjectives"]
+    return (
+        not is_thing
+        or is_owned
+        or first.tag_ == "IN"
+        or first.lower_ in _PLACES
+        or first.lower_ in WORDS["lasting_adjectives"]
+    )
 
 
 def _says_nothing(head: Token, tokens: Sequence[Token]) -> bool:
@@ -598,12 +388,16 @@ def _says_nothing(head: Token, tokens: Sequence[Token]) -> bool:
     words = [t for t in tokens if t.tag_ not in ("DT", "PRP$") and not t.is_punct]
     if head.pos_ == "PROPN" or any(t.text == "-" for t in tokens):
         return False  # "part-time"
-    if lemma in WORDS["vague"] and len(words) < 3 and not any(c.dep_ == "poss" and c.pos_ == "NOUN" for c in head.children):
+    if (
+        lemma in WORDS["vague"]
+        and len(words) < 3
+        and not any(c.dep_ == "poss" and c.pos_ == "NOUN" for c in head.children)
+    ):
         return True
     if head.head.lemma_ == "work" and head.tag_ in ("NNS", "RB"):
         return False  # "works nights", "is working late"
     if lemma in WORDS["times"] and all(t == head or t.lower_ in WORDS["judging"] for t in words):
         return True
-    return all(t.lower_ in WORDS["judging"] | WORDS["vague"] | WORDS["abstract"] or t.tag_ == "RB" for t in words) and not all(
-        t.lower_ in _PLACES for t in words
-    )
+    return all(
+        t.lower_ in WORDS["judging"] | WORDS["vague"] | WORDS["abstract"] or t.tag_ == "RB" for t in words
+    ) and not all(t.lower_ in _PLACES for t in words)

@@ -18,7 +18,7 @@ from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrected_statements import corrected_statements
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
-from worldthread.extract.parsed.dated_sentences import dated_sentence, misleads, with_times_beside
+from worldthread.extract.parsed.dated_sentences import dated_sentence
 from worldthread.extract.parsed.discourse import Discourse
 from worldthread.extract.parsed.document_passages import DocumentPassageExtractor
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
@@ -31,6 +31,7 @@ from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrase
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, probable_facts
+from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.prose.clauses import Clauses

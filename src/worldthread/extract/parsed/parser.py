@@ -31,9 +31,11 @@ _RELATIVE_IS: Final = re.compile(
     r"((?:^|[,;:] |\band |\bbut |\bso )(?:(?:[Mm]y|[Oo]ur) (?:\w+ )?\w+|[Mm]um|[Mm]om|[Dd]ad|[Gg]randma))'s"
     r"(?= (?:in|on|at|with|from|into|a|an|the|not|now|pregnant|single|divorced|retired|vegan|allergic|"
     r"back|over|off|due|(?:working|living|staying|studying|dating|seeing|learning|teaching|training|moving) "
-    r"(?:at|in|with|for|as|to|on|a)|(?:getting|coming|going|having|flying|starting|arriving|retiring|turning|visiting|joining)) )"
+    r"(?:at|in|with|for|as|to|on|a)|(?:getting|coming|going|having|flying|starting|arriving|retiring|turning|visiting|joining|moving)|"
+    r"\w+ed (?:until|since|to|in|at|from|by)) )"
 )
 _RELATIVE_HAS: Final = re.compile(r"((?:^|[,;:] |\band |\bbut |\bso )(?:[Mm]y|[Oo]ur) (?:\w+ )?\w+)'s(?= been )")
+_THING_HAS_GOT: Final = re.compile(r"(^(?:[Tt]he|[Mm]y|[Oo]ur) (?:\w+ )?\w+)'s(?= got an? )")
 _LOCK: Final = threading.Lock()
 
 
@@ -252,6 +254,7 @@ def normalised(sentence: str) -> str:
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
     sentence = _HEADING.sub("", _FILLER.sub("", sentence)).replace("’", "'")
     sentence = _WANNA.sub("want to", sentence)
+    sentence = _THING_HAS_GOT.sub(r"\1 has", sentence)
     sentence = _RELATIVE_HAS.sub(r"\1 has", _RELATIVE_IS.sub(r"\1 is", sentence))
     for pattern, known in _UNKNOWN_FORMS:
         sentence = pattern.sub(known, sentence)

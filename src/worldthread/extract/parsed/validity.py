@@ -250,10 +250,21 @@ def _is_occasion(clause: Clause) -> bool:
     following = next((c.lower_ for c in clause.verb.rights if c.dep_ in ("prep", "prt")), "")
     thing = next((c.lemma_.lower() for c in clause.verb.rights if c.dep_ == "dobj"), "")
     verb, _, particle = clause.lemma.partition(" ")
+    if verb == "go" and _becomes(clause.verb):
+        return False  # "went vegan"
     readings = [clause.lemma, f"{verb} {following}", f"{verb} {thing}"]  # "took a test"
     if particle != "up":  # "signed up" is not "signed"
         readings.append(verb)
     return not clause.is_passive and any(map(is_occasion, readings))
+
+
+def _becomes(verb: Token) -> bool:
+    """Return whether "go" means "become": "went vegan", "went part-time", but not "went home" or "went shopping"."""
+    if verb.i + 1 >= len(verb.doc):
+        return False
+    following = verb.nbor()
+    is_state = following.tag_ in ("JJ", "NN", "VBN") and not following.lower_.endswith("ing")
+    return is_state and following.lower_ not in ("home", "abroad") and following.lemma_.lower() not in WORDS["times"]
 
 
 def _is_told_of_once(clause: Clause) -> bool:

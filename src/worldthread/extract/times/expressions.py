@@ -302,7 +302,11 @@ class _Reader:
         if match.kind == "length":
             return self._length(match)
         dashed = match.kind in _DATES and _DASH.match(self._sentence, match.end) and match.leads <= {"at"}
-        if dashed or (match.kind == "weekday" and self._week_of_second(match)) or (match.leads & {"from", "range"} and "at" not in match.leads):
+        if (
+            dashed
+            or (match.kind == "weekday" and self._week_of_second(match))
+            or (match.leads & {"from", "range"} and "at" not in match.leads)
+        ):
             second = self._words.second(self._sentence, match.end)
             if second and second.kind not in _NO_END_OF_A_RANGE:
                 if self._word_before(match) in self._words.rejected["moved"]:

@@ -91,7 +91,11 @@ class TimeTable:
         }
         self.tense: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
         self.tense.update(
-            {key: frozenset(value.split()) for key, value in data["tense"].items() if isinstance(value, str) and key != "stay"}
+            {
+                key: frozenset(value.split())
+                for key, value in data["tense"].items()
+                if isinstance(value, str) and key != "stay"
+            }
         )
         self.occasions = frozenset(word.replace("_", " ") for word in data["events"]["occasions"].split())
         self.perfect_window: int = data["tense"]["perfect_window"]
