@@ -22,7 +22,9 @@ from worldthread.types import Ending, Fact
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-_CODE_SPAN: Final = re.compile(r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))")
+_CODE_SPAN: Final = re.compile(
+    r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))"
+)
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _LONGEST: Final = 300  # characters of a sentence that is parsed
 _VERB: Final = re.compile(r"[a-z]{2}")
@@ -53,18 +55,18 @@ class DocumentPassageExtractor(PassageExtractor):
         sentences = [s for s, _ in passage.sentences if s.speaker is None and is_readable(s.text)]
         is_note = self._is_note and passage.topic is None
         writer = speaker if is_note else None
-        discourse = Discourse(passage.context, passage.topic, writer, is_note=is_note)
+        discourse = Discourse(passage.context, passage.topic, writer, is_note=is_note, about=self._about)
         if discourse.main is not None and discourse.main.isalpha() and not any(MAIN in s.text for s in sentences):
             self._main = re.compile(rf"\b(?:{discourse.main}|{discourse.main.capitalize()})\b")
             self._code[MAIN] = discourse.main
             discourse.main = MAIN
         docs = parse(self._masked(without_heading(sentence.text)) for sentence in sentences)
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
-        describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
-        self._clauses = WholeClauses(discourse, writer, at, describes=describes, is_note=is_note, about=self._about)
+        discourse.describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
+        self._clauses = WholeClauses(discourse, at)
 
     def _masked(self, text: str) -> str:
-        """Return a sentence with names that the parser knows as such in place of code, and of what the text is about."""
+        """Return a sentence with names that the parser knows in place of code and of what the text is about."""
 
         def mask(match: re.Match[str]) -> str:
             number = len(self._code)
