@@ -48,6 +48,7 @@ _NATIONS: Final = (
 )
 _OF_NAMES: Final = LISTS["of_names"]
 _NO_NAME: Final = re.compile(r"^\d+(?:\W|[a-z])|\.\w{1,4}$|[=<>{}\[\]|\\]")
+_SHORTEST_AGENT: Final = 5  # letters of a word such as "list"
 _TITLE_NAME: Final = re.compile(r"\b[A-Z][a-zà-ÿ'-]+(?: [A-Z][a-zà-ÿ'-]+){1,2}(?= [a-z]|$)")
 _AGENTS: Final = ("mmer", "ant", "eer", "ian", "ist", "keeper", "man", "woman", "ter", "yst", "ker")
 _NO_NAMES: Final = WORDS["times"] | PROSE_WORDS["months"] | PROSE_WORDS["weekdays"]
@@ -484,7 +485,8 @@ def _is_in_place(token: Token) -> bool:
 
 def is_role(noun: str) -> bool:
     """Return whether a noun says what a person is: "poet", "chief executive"."""
-    return noun in PROSE_WORDS["persons"] or noun in _TITLES or noun in WORDS["relations"]
+    is_known = noun in PROSE_WORDS["persons"] or noun in _TITLES or noun in WORDS["relations"]
+    return is_known or (len(noun) > _SHORTEST_AGENT and noun.endswith(("ist", "ician", "keeper", "master")))
 
 
 def _with_topic(doc: Doc, begin: int, end: int, topic: str) -> str | None:

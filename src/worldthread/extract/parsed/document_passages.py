@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.appointments import appointments
-from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse
+from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name
 from worldthread.extract.parsed.parser import parse
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -26,6 +26,7 @@ _CODE_SPAN: Final = re.compile(
     r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))"
 )
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_LATEST_ROLE: Final = 4
 _LONGEST: Final = 300  # characters of a sentence that is parsed
 _VERB: Final = re.compile(r"[a-z]{2}")
 _SAID: Final = re.compile(r"\b(?:said|told)\b|[“\"][^\"”]{25,}[”\"]")
@@ -60,7 +61,7 @@ class DocumentPassageExtractor(PassageExtractor):
             self._main = re.compile(rf"\b(?:{discourse.main}|{discourse.main.capitalize()})\b")
             self._code[MAIN] = discourse.main
             discourse.main = MAIN
-        docs = parse(self._masked(without_heading(sentence.text)) for sentence in sentences)
+        docs = [_repaired(d) for d in parse(self._masked(without_heading(s.text)) for s in sentences)]
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
         discourse.describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
         self._clauses = WholeClauses(discourse, at)
@@ -106,6 +107,20 @@ class DocumentPassageExtractor(PassageExtractor):
         if not facts and self._is_note:  # the rules know what "I have a cold" says
             facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker)
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
+
+
+def _repaired(doc: Doc) -> Doc:
+    """Return a tree without "The cellist" of "The cellist Anna Lee has moved", of which the model makes no sentence."""
+    root = next((t for t in doc if t.dep_ == "ROOT"), None)
+    if root is None or root.tag_ != "NN" or root.i > _LATEST_ROLE or doc[0].lower_ != "the" or root.i + 2 >= len(doc):
+        return doc
+    verb = next((t for t in root.rights if t.dep_ == "relcl"), None)
+    subject = next((t for t in verb.lefts if t.dep_ in ("nsubj", "nsubjpass")), None) if verb is not None else None
+    if subject is None or not is_name(subject) or subject.left_edge.i != root.i + 1:
+        return doc
+    name, role, rest = doc[subject.left_edge.i : subject.i + 1], doc[: root.i + 1], doc[subject.i + 1 :]
+    [repaired] = parse([f"{name.text}, {role.text.lower()}, {rest.text}"])
+    return repaired
 
 
 def is_readable(text: str) -> bool:

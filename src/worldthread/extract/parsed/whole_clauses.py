@@ -139,11 +139,7 @@ class WholeClauses:
     def _appositions(self, doc: Doc) -> list[LocatedFact]:
         """Return what is said of names beside them: "Anna, the maker of it", "Vos, 51,", "the poet Ann Lee"."""
         found: list[Fact] = []
-        if not any(
-            t.dep_ == "ROOT"
-            and (t.tag_ in ("VBZ", "VBP", "VBD") or any(c.dep_ in ("aux", "auxpass") for c in t.children))
-            for t in doc
-        ):
+        if not any(t.tag_ in ("VBZ", "VBP", "VBD") for t in doc):
             return []
         for token in doc:
             if not is_name(token) or self.discourse.last_of_name(token) != token.i:
@@ -219,7 +215,11 @@ class WholeClauses:
             return []
         has_of = any(c.dep_ == "prep" for c in noun.rights)
         if article in ("the", "") and not has_of and not any(is_name(w) for w in words):
-            return []
+            return (
+                [Fact(name, "is a", text)]
+                if is_role(noun.lemma_.lower()) and (text := self._words.text(words, name))
+                else []
+            )
         if (
             article == ""
             and not is_role(noun.lemma_.lower())

@@ -60,7 +60,7 @@ def heading_of(first: str) -> str | None:
     head, colon, rest = text.partition(": ")
     if not colon:
         head, colon, rest = text.partition(" - ")
-    if not head.strip():
+    if not head.strip() or _CODE.match(text) is not None:
         return None
     is_key = head.lower() in NO_KEYS or head.lower().split()[-1] in _PERSONAL
     if (
