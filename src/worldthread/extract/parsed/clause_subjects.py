@@ -8,6 +8,7 @@ from worldthread.extract.parsed.clause_words import ClauseWords
 from worldthread.extract.parsed.clauses import WORDS, Clause
 from worldthread.extract.parsed.discourse import CODE, LISTS, is_name, place_of
 from worldthread.extract.parsed.phrases import is_pronoun
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -30,8 +31,8 @@ class ClauseSubjects:
     def subject(self, clause: Clause) -> str | None:
         token = clause.subject
         if token is None:
-            if self._words.discourse.about is not None:
-                return None  # of whom an interview or a call tells
+            if self._words.discourse.about is not None or not self._words.discourse.is_personal:
+                return None  # of whom an interview tells, or a list of changes
             return (
                 self._words.discourse.speaker
                 if clause.verb.tag_ in ("VBD", "VBN") and any(c.dep_ == "dobj" for c in clause.verb.rights)
@@ -50,6 +51,8 @@ class ClauseSubjects:
                 and any(c.dep_ in ("attr", "acomp") for c in clause.verb.rights)
             ):
                 return None  # "we are eleven"
+            if low == "we" and self._words.discourse.is_note:
+                return None
             if low in ("i", "we"):
                 return self._words.discourse.speaker
             return self._words.discourse.pronoun(low) if low in ("he", "she", "it") else None
@@ -57,6 +60,8 @@ class ClauseSubjects:
 
     def _telegraphic(self, token: Token) -> str | None:
         """Return "garage rent" of a note, which leaves out "my" and "the"."""
+        if token.lower_ in PROSE_WORDS["given_names"] and token.left_edge == token and token.text[:1].isupper():
+            return str(token.text)
         words = self._noun(token)
         if words is None or (self._words.discourse.about is None and " " not in words):
             return None
@@ -80,7 +85,7 @@ class ClauseSubjects:
                 return None
             of = [c for c in token.rights if c.dep_ == "prep" and c.lower_ in ("of", "in", "at")]
             name = self._words.discourse.name_at(token)
-            if of and name is not None:
+            if of and name is not None and not self._words.discourse.is_person(name):
                 last = of[-1].right_edge
                 if of[-1].right_edge.i > token.i + 6 or not is_name(last):
                     return None
@@ -145,7 +150,9 @@ class ClauseSubjects:
             return None
         if is_pronoun(owner):
             low = owner.lower_
-            if low in ("my", "our"):
+            if low == "our" and self._words.discourse.is_note:
+                name = None
+            elif low in ("my", "our"):
                 is_kin = token.lemma_.lower() in WORDS["relations"] | WORDS["pets"]
                 name = self._words.discourse.speaker if self._words.discourse.is_letter or is_kin else None
             elif low in ("his", "her", "its"):
@@ -194,7 +201,7 @@ class ClauseSubjects:
         if token.lemma_.lower() in WORDS["vague"] or any(c.dep_ in ("relcl", "appos", "poss") for c in token.children):
             return None
         words = [t for t in token.subtree if not (t.head == token and t.dep_ == "det")]
-        if CODE.fullmatch(words[0].text) and len(words) > 1:
+        if (CODE.fullmatch(words[0].text) and len(words) > 1) or words[0].text[:4].isdigit():
             return None
         if words[-1].i - words[0].i + 1 != len(words) or not self._words.is_clean(words) or len(words) > 8:
             return None

@@ -48,6 +48,10 @@ _NATIONS: Final = (
 )
 _OF_NAMES: Final = LISTS["of_names"]
 _NO_NAME: Final = re.compile(r"^\d+(?:\W|[a-z])|\.\w{1,4}$|[=<>{}\[\]|\\]")
+_CODE_TITLE: Final = re.compile(
+    r"[`()\[\]{}<>=|_#*/,]|\b(?:changes?|new|version|release|issue)\b|\d\.\d|--|^\W", re.IGNORECASE
+)
+"""What titles of code, of changes and of releases have, which say of nothing what it is about."""
 _SHORTEST_AGENT: Final = 5  # letters of a word such as "list"
 _TITLE_NAME: Final = re.compile(r"\b[A-Z][a-zà-ÿ'-]+(?: [A-Z][a-zà-ÿ'-]+){1,2}(?= [a-z]|$)")
 _AGENTS: Final = ("mmer", "ant", "eer", "ian", "ist", "keeper", "man", "woman", "ter", "yst", "ker")
@@ -95,6 +99,8 @@ class Discourse:
         self.is_note = is_note
         self.is_letter = is_letter
         self.about = about
+        self.is_personal = True
+        """Whether what has no subject is of the speaker, as "Borrowed Lena's bike" of a diary is."""
         self.describes = False
         """Whether the text describes one thing, as documentation does, so that "the filter" is a part of it."""
         self.topic = topic
@@ -451,6 +457,8 @@ class Discourse:
 
 def main_of(title: str) -> str | None:
     """Return the name of what a title says that a text is about: "quillbase" of "CHANGELOG for quillbase"."""
+    if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
+        return None
     before, colon, after = title.partition(": ")
     if colon and after[:1].islower() and before[:1].isupper() and " " not in before:
         return before  # "Sluice: operating notes"
@@ -466,6 +474,8 @@ def main_of(title: str) -> str | None:
 
 def place_of(title: str) -> str | None:
     """Return a title that says what a text is about, as "Restoring a backup" does and "Configuration" does not."""
+    if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
+        return None
     parts = [part for part in title.split(" > ") if not all(w.strip(":,").lower() in _GENERIC for w in part.split())]
     if not parts:
         return None

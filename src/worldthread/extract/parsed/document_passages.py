@@ -29,7 +29,9 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _LATEST_ROLE: Final = 4
 _LONGEST: Final = 300  # characters of a sentence that is parsed
 _VERB: Final = re.compile(r"[a-z]{2}")
+_NO_PROSE: Final = re.compile(r"[{}|=\\\[\]<>]|\w_\w|->|\w\(\)|#\d|::|\bhttps?:|@\w")
 _SAID: Final = re.compile(r"\b(?:said|told)\b|[“\"][^\"”]{25,}[”\"]")
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]m|my|me)\b|\b(?:Dr|Mrs?|Ms|Miss)\b")
 _PAST: Final = frozenset(["VBD"])
 
 
@@ -63,6 +65,7 @@ class DocumentPassageExtractor(PassageExtractor):
             discourse.main = MAIN
         docs = [_repaired(d) for d in parse(self._masked(without_heading(s.text)) for s in sentences)]
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
+        discourse.is_personal = any(_FIRST_PERSON.search(text) for text in (s.text for s in sentences))
         discourse.describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
         self._clauses = WholeClauses(discourse, at)
 
@@ -104,8 +107,10 @@ class DocumentPassageExtractor(PassageExtractor):
             )
             for one in stated
         )
+        facts = tuple(fact for fact in facts if not any(part.count('"') % 2 for part in fact.key))
         if not facts and self._is_note:  # the rules know what "I have a cold" says
-            facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker)
+            is_asked = sentence.text.rstrip().endswith("?")
+            facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker and not is_asked)
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
 
 
@@ -125,6 +130,8 @@ def _repaired(doc: Doc) -> Doc:
 
 def is_readable(text: str) -> bool:
     """Return whether a sentence can state a fact and is short enough to be parsed."""
+    if _NO_PROSE.search(_CODE_SPAN.sub("", text)):
+        return False
     return 12 <= len(text) <= _LONGEST and text.count(" ") > 1 and _VERB.search(text) is not None
 
 

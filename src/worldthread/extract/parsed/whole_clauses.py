@@ -43,6 +43,9 @@ _BEFORE_DEED: Final = LISTS["before_deed"]
 _FOLLOWING: Final = LISTS["following"]
 _EMPTY_VERBS: Final = WORDS["light"] | WORDS["empty"] | LISTS["empty_verbs"]
 _BEGINNING: Final = LISTS["beginning"]
+_AUXILIARIES: Final = frozenset(
+    ["is", "are", "was", "were", "has", "have", "had", "be", "been", "being", "got", "gets"]
+)
 _WAYS: Final = LISTS["ways"]
 _YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d")
 _RELATIVE_TIME: Final = re.compile(
@@ -167,6 +170,8 @@ class WholeClauses:
                     doc[first - 1].dep_ in ("compound", "amod") and doc[first - 1].tag_ in ("NN", "JJ", "NNP")
                 ):
                     first -= 1
+                if name.isupper() and len(name) < 4:
+                    continue
                 article = doc[first - 1].lower_ if first else ""
                 words = list(doc[first : before.i + 1])
                 noun = before.lower_
@@ -398,6 +403,8 @@ class WholeClauses:
                 return None
             if not words or words[0].lower_ in WORDS["vague"] or (len(words) == 1 and words[0].tag_ in ("RB", "IN")):
                 return None
+            if words and words[0].dep_ == "poss" and words[0].lower_ in ("his", "her", "its"):
+                return None  # "Dr Singh is his surgeon": somebody else's
             attribute = next((c for c in clause.verb.rights if c.dep_ in ("attr", "acomp")), None)
             is_bare = not any(t.dep_ in ("prep", "xcomp", "npadvmod") for t in words)
             if (
@@ -628,6 +635,7 @@ class WholeClauses:
         if (
             not own
             and verb.tag_ in ("VBN", "VBD")
+            and first.lemma_ != "bear"
             and verb != first
             and not any(c.dep_ in ("dobj", "nsubj", "nsubjpass") for c in verb.children)
         ):
@@ -666,6 +674,10 @@ class WholeClauses:
             form = third_person(form)
         if is_first:
             words = [{"have": "has", "are": "is", "do": "does", "were": "was"}.get(w, w) for w in words]
+        if not words and (verb.tag_ == "VBG" or (verb.tag_ == "VBN" and clause.is_passive)):
+            return None
+        if verb.tag_ == "VBN" and not any(w in _AUXILIARIES for w in words) and clause.subject is not None:
+            return None  # a headline: "the button limited to 10 values"
         if clause.negation:
             words = ["does not" if any(True for w in words if w in ("does", "do")) else "is not"]
         words.append(form)

@@ -9,7 +9,7 @@ from worldthread.extract.prose.words import WORDS
 from worldthread.types import Fact
 
 _KEY_VALUE: Final = re.compile(
-    r"(?P<key>[^\W\d_][\w'’./&-]*(?: [\w'’./&()-]+){0,4}) ?[:=] (?P<value>\S.{0,120}?)[.!]*(?: *[-–—] *)?$"
+    r"(?P<key>[^\W\d_][\w'’./&-]*(?: [\w'’./&()-]+){0,4}) ?: (?P<value>\S.{0,120}?)[.!]*(?: *[-–—] *)?$"
 )
 _CODE_NOUN: Final = (
     r"(?:code|combination|extension|iban|login|mileage|mobile|no\.?|number|passcode|password|phone|pin|plate|reading|"
@@ -22,6 +22,9 @@ _CODE: Final = re.compile(
 _HOUR: Final = re.compile(
     r"(?P<key>[A-Za-z][\w'’-]*(?: [\w'’-]+){0,3}) (?P<value>\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m)[.!]?"
 )
+_MARKUP: Final = re.compile(r"[\"{}<>|=\\`*\[\]#_]|\(\)|::|--|;$|\d{5,}:")
+_QUANTITY: Final = re.compile(r"(?:about |up to )?(?:[$€£]\d|\d[\d.,]*(?: ?[a-zA-Z%°µ²³/]+){1,4}(?:,|$| ))")
+"""What a line of documentation gives for a key: "17.2 kg", but no version or name."""
 _PHONE: Final = re.compile(r"\+?\(?\d[\d /()-]{5,}\d")
 _NAMED: Final = re.compile(
     r"(?:(?:Mr|Mrs|Ms|Dr|Prof|Miss)\.? )?[A-Z][\w'’-]+(?: (?:van|de|der|von|da|del|[A-Z][\w'’-]+)){0,3}"
@@ -113,7 +116,7 @@ def key_values(sentence: str, about: str | None, *, is_note: bool = True) -> lis
 
 def _of_key(sentence: str, about: str | None, is_note: bool) -> list[Fact]:
     match = _KEY_VALUE.match(sentence.strip())
-    if match is None:
+    if match is None or (not is_note and _QUANTITY.match(match["value"]) is None) or _MARKUP.search(sentence):
         return []
     key, value = match["key"].strip(), match["value"].strip().rstrip(".;,")
     low = key.lower()
@@ -143,6 +146,10 @@ def _of_key(sentence: str, about: str | None, is_note: bool) -> list[Fact]:
         and last not in _PERSONAL
         and (not any(c.isdigit() for c in value) or any(w.endswith("ed") for w in value.split()))
     ):
+        return []
+    if not is_note and not key.replace(" ", "").isalpha():
+        return []
+    if low.split()[0].endswith("ed") or (len(value.split()) > 6 and not any(c.isdigit() for c in value)):
         return []
     if last in WORDS["verbs"] or last.endswith("ing") or (value[0].islower() and len(value.split()) > 8):
         return []
