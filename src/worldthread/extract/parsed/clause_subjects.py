@@ -156,7 +156,7 @@ class ClauseSubjects:
                 is_kin = token.lemma_.lower() in WORDS["relations"] | WORDS["pets"]
                 name = self._words.discourse.speaker if self._words.discourse.is_letter or is_kin else None
             elif low in ("his", "her", "its"):
-                name = self._words.discourse.pronoun(low)
+                name = self._words.discourse.owner(low)
             else:
                 name = None
         else:

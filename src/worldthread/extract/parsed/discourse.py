@@ -389,6 +389,11 @@ class Discourse:
             return None
         return name if not any(not self._may_be_person(other) for other in self._others) else None
 
+    def owner(self, pronoun: str) -> str | None:
+        """Return whose "her daughter" at the beginning of a sentence is: the subject's of the sentence before."""
+        name = self.pronoun(pronoun)
+        return name if name == self._subject else None
+
     def _is_unknown(self, name: str) -> bool:
         """Return whether a name of one word may be a surname, or anything else."""
         return " " not in name and name not in self._things and not self.is_person(name) and not CODE.fullmatch(name)

@@ -195,7 +195,7 @@ class WholeClauses:
                 and not self.discourse.is_thing(name)
                 and owned.lower_ != "my"
             ):
-                owner = self.discourse.pronoun(owned.lower_) if is_pronoun(owned) else self._subjects.named(owned)
+                owner = self.discourse.owner(owned.lower_) if is_pronoun(owned) else self._subjects.named(owned)
                 words = list(doc[owned.right_edge.i + 1 : token.head.i + 1])
                 if owner is not None and self._words.is_clean(words):
                     found.append(Fact(owner, f"has {self._words.text(words, owner)}", name))
