@@ -159,7 +159,9 @@ def _clause(head: Token, *, is_relative: bool = False) -> Clause | None:
         negation = "no longer"
     if any(_is_doubtful(child) for link in chain for child in link.children):
         return None
-    if (not is_relative and _is_question(head, auxiliaries, subject)) or (head.tag_ == "VB" and not auxiliaries and subject is None):
+    if (not is_relative and _is_question(head, auxiliaries, subject)) or (
+        head.tag_ == "VB" and not auxiliaries and subject is None
+    ):
         return None
     if not _is_finite(head, auxiliaries, subject):
         return None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from importlib.resources import files
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
@@ -12,45 +15,52 @@ from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_ORGANISATIONS: Final = frozenset([
-    "agency", "airline", "association", "bakery", "bank", "brewery", "broadcaster", "business", "carmaker", "chain", "charity",
-    "club", "company", "cooperative", "firm", "foundation", "group", "insurer", "maker", "manufacturer", "newspaper",
-    "operator", "organisation", "organization", "producer", "publisher", "retailer", "shipyard", "start-up", "startup",
-    "supplier", "supermarket", "theatre", "union", "university",
-])  # fmt: skip
+LISTS: Final = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(
+        files("worldthread.extract.parsed").joinpath("discourse.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""The word lists of ``discourse.toml`` by name."""
+_ORGANISATIONS: Final = LISTS["organisations"]
 _ANY_COMPANY: Final = frozenset(["company", "firm", "group", "business"])
 _FEMALE: Final = frozenset(["she", "her", "hers", "herself"])
 _MALE: Final = frozenset(["he", "him", "his", "himself"])
-_TITLES: Final = PROSE_WORDS["honorifics"] | frozenset([
-    "aunt", "captain", "chairman", "chairwoman", "chancellor", "coach", "commissioner", "councillor", "curator", "director", "father",
-    "governor", "inspector", "judge", "king", "mayor", "minister", "president", "prince", "princess", "professor", "prosecutor", "queen",
-    "rabbi", "senator", "sergeant", "sheriff", "sister", "superintendent", "uncle",
-])  # fmt: skip
-_WOMEN: Final = frozenset(["ms", "mrs", "miss", "queen", "princess", "aunt", "chairwoman", "actress", "spokeswoman", "mother", "wife",
-                           "daughter", "sister", "woman", "girl", "widow", "grandmother", "mum", "mom", "businesswoman"])  # fmt: skip
-_MEN: Final = frozenset(["mr", "sir", "king", "prince", "uncle", "chairman", "spokesman", "father", "husband", "son", "brother", "man",
-                         "boy", "widower", "grandfather", "dad", "businessman"])  # fmt: skip
-_NATIONS: Final = ("an", "ese", "ish", "ch", "greek", "swiss", "thai", "czech", "dane", "pole", "swede", "turk", "finn", "iraqi", "israeli")
-_OF_NAMES: Final = frozenset([
-    "academy", "bank", "bay", "board", "bureau", "chamber", "church", "city", "college", "council", "county", "court", "department", "diocese",
-    "district", "faculty", "federation", "gulf", "house", "institute", "isle", "journal", "kingdom", "lake", "ministry", "museum", "office", "order",
-    "port", "province", "republic", "school", "society", "state", "states", "town", "university",
-])  # fmt: skip
+_TITLES: Final = PROSE_WORDS["honorifics"] | LISTS["titles"]
+_WOMEN: Final = LISTS["women"]
+_MEN: Final = LISTS["men"]
+_NATIONS: Final = (
+    "an",
+    "ese",
+    "ish",
+    "ch",
+    "greek",
+    "swiss",
+    "thai",
+    "czech",
+    "dane",
+    "pole",
+    "swede",
+    "turk",
+    "finn",
+    "iraqi",
+    "israeli",
+)
+_OF_NAMES: Final = LISTS["of_names"]
 _NO_NAME: Final = re.compile(r"^\d+(?:\W|[a-z])|\.\w{1,4}$|[=<>{}\[\]|\\]")
+_CODE_TITLE: Final = re.compile(
+    r"[`()\[\]{}<>=|_#*/,]|\b(?:changes?|new|version|release|issue)\b|\d\.\d|--|^\W", re.IGNORECASE
+)
+"""What titles of code, of changes and of releases have, which say of nothing what it is about."""
+_SHORTEST_AGENT: Final = 5  # letters of a word such as "list"
 _TITLE_NAME: Final = re.compile(r"\b[A-Z][a-zà-ÿ'-]+(?: [A-Z][a-zà-ÿ'-]+){1,2}(?= [a-z]|$)")
 _AGENTS: Final = ("mmer", "ant", "eer", "ian", "ist", "keeper", "man", "woman", "ter", "yst", "ker")
 _NO_NAMES: Final = WORDS["times"] | PROSE_WORDS["months"] | PROSE_WORDS["weekdays"]
-_GENERIC: Final = frozenset([
-    "about", "api", "background", "basics", "changelog", "changes", "concepts", "configuration", "configuring", "contents", "contributing",
-    "description", "documentation", "asked", "examples", "faq", "frequently", "features", "general", "guide", "hacking", "help", "history", "how", "index", "info",
-    "information", "install", "installation", "installing", "intro", "introduction", "licence", "license", "limitations", "maintenance",
-    "manual", "misc", "name", "news", "notes", "options", "other", "overview", "quickstart", "readme", "reference", "release", "releases",
-    "requirements", "section", "setup", "start", "started", "support", "synopsis", "todo", "troubleshooting", "tutorial", "upgrade",
-    "upgrading", "usage", "user", "using", "version", "versions", "welcome", "what", "what's", "rules", "terms", "questions", "safety",
-    "settings", "security", "testing", "development", "building", "compiling", "author", "authors", "copyright", "roadmap", "getting",
-])  # fmt: skip
-_LEADING: Final = re.compile(r"^(?:(?:%s)\b[\s:,-]*|(?:for|to|of|the|with|a|an|and|in)\s+)+" % "|".join(sorted(_GENERIC)), re.IGNORECASE)
-_PLACES: Final = frozenset(["in", "at", "from", "to", "near", "into", "on", "for", "since", "until", "outside", "between", "through"])
+_GENERIC: Final = LISTS["generic"]
+_LEADING: Final = re.compile(
+    rf"^(?:(?:{'|'.join(sorted(_GENERIC))})\b[\s:,-]*|(?:for|to|of|the|with|a|an|and|in)\s+)+", re.IGNORECASE
+)
+_PLACES: Final = LISTS["places"]
 MAIN: Final = "Motorola"
 """What stands in place of the name of what a text is about: the parser knows it for a name."""
 CODE: Final = re.compile(rf"Xcode[a-z]+|{MAIN}")
@@ -59,7 +69,7 @@ CODE: Final = re.compile(rf"Xcode[a-z]+|{MAIN}")
 
 def is_name(token: Token) -> bool:
     """Return whether a word is a part of a proper name."""
-    return token.tag_ in ("NNP", "NNPS") and token.text[:1].isupper() | token.text[:1].isdigit()
+    return token.tag_ in ("NNP", "NNPS") and (token.text[:1].isupper() or token.text[:1].isdigit())
 
 
 class Discourse:
@@ -68,16 +78,31 @@ class Discourse:
     Args:
         context: what the text shows about its names.
         topic: the name in its title; ``None`` without one.
-        speaker: who says it; ``None`` where that is not known.
+        speaker: the meaning of "I"; ``None`` in a text of which nobody is known to be the writer.
         is_note: whether it is a note to oneself, which leaves out articles.
+        is_letter: whether it is no turn of a talk, in which "my dreams" are no news.
+        about: what a note is about; ``None`` where it does not say so.
     """
 
     def __init__(
-        self, context: NamingContext, topic: str | None, speaker: str | None = None, *, is_note: bool = False
+        self,
+        context: NamingContext,
+        topic: str | None,
+        speaker: str | None = None,
+        *,
+        is_note: bool = False,
+        is_letter: bool = True,
+        about: str | None = None,
     ) -> None:
         self._context = context
-        self._speaker = speaker
+        self.speaker = speaker
         self.is_note = is_note
+        self.is_letter = is_letter
+        self.about = about
+        self.is_personal = True
+        """Whether what has no subject is of the speaker, as "Borrowed Lena's bike" of a diary is."""
+        self.describes = False
+        """Whether the text describes one thing, as documentation does, so that "the filter" is a part of it."""
         self.topic = topic
         self._descriptions: dict[str, set[str]] = {}
         self._introduced: set[str] = set()
@@ -115,7 +140,12 @@ class Discourse:
                 continue
             for noun in self._descriptions_of(token):
                 self._describe(name, noun)
-            if self.main is None and self.topic is not None and _is_main_part(name, self.topic) and not self._may_be_person(name):
+            if (
+                self.main is None
+                and self.topic is not None
+                and _is_main_part(name, self.topic)
+                and not self._may_be_person(name)
+            ):
                 self.main = name if token.dep_ in ("nsubj", "nsubjpass") else None
             of = [c for c in token.rights if c.dep_ == "prep" and c.lower_ == "of"]
             if of and token.lower_ in _ORGANISATIONS:
@@ -131,14 +161,18 @@ class Discourse:
         for token in doc:  # "the Rio Blanco reservoir"
             if token.tag_ == "NN" and token.i and is_name(token.nbor(-1)) and token.nbor(-1).head == token:
                 parts = [t for t in doc[token.left_edge.i : token.i + 1] if is_name(t) or t == token]
-                if token.nbor(-1).dep_ == "compound" and all(b.i == a.i + 1 for a, b in zip(parts, parts[1:], strict=False)):
+                if token.nbor(-1).dep_ == "compound" and all(b.i == a.i + 1 for a, b in pairwise(parts)):
                     name = " ".join(t.text for t in parts)
                     self._descriptions.setdefault(token.lower_, set()).add(name)
                     self._things.add(name)
             elif token.tag_ == "NN" and any(c.lower_ in ("a", "an", "another") for c in token.lefts):
                 if not any(is_name(c) for c in token.children if c.dep_ == "appos"):
                     self._introduced.add(token.lower_)
-            elif token.tag_ == "NN" and token.dep_ in ("nsubj", "nsubjpass") and any(c.lower_ == "the" for c in token.lefts):
+            elif (
+                token.tag_ == "NN"
+                and token.dep_ in ("nsubj", "nsubjpass")
+                and any(c.lower_ == "the" for c in token.lefts)
+            ):
                 self._describe_by_name(token)
             if token.lemma_ == "be" and token.dep_ == "ROOT":
                 self._describe_by_predicate(token)
@@ -149,7 +183,7 @@ class Discourse:
         first = self._first_of_name(token)
         before = token.doc[first - 1] if first else None
         if before is not None and before.tag_ == "NN" and before.text.islower() and (
-            before.head in (token, token.head) or token.dep_ == "appos" and token.head == before
+            before.head in (token, token.head) or (token.dep_ == "appos" and token.head == before)
         ):  # fmt: skip
             found.append(before)
         if token.dep_ == "appos" and token.head.tag_ == "NN":
@@ -178,7 +212,9 @@ class Discourse:
         name = next((c for c in verb.rights if c.dep_ == "attr" and is_name(c)), None)
         if subject is None or name is None or [c.lower_ for c in subject.children] != ["the"]:
             return
-        if [c.lower_ for c in name.lefts if c.dep_ == "det"] in (["a"], ["an"]) and (full := self.name_at(name)) is not None:
+        if [c.lower_ for c in name.lefts if c.dep_ == "det"] in (["a"], ["an"]) and (
+            full := self.name_at(name)
+        ) is not None:
             self._descriptions.setdefault(subject.lower_, set()).add(full)
             self._things.add(full)
             self.main = self.main or full
@@ -197,13 +233,15 @@ class Discourse:
 
     def last_of_name(self, token: Token) -> int:
         """Return the index of the last word of the proper name that a word belongs to."""
-        doc, end = token.doc, token.i
+        doc = token.doc
+        end: int = token.i
         while end + 1 < len(doc) and _continues(doc, end):
             end += 2 if doc[end + 1].text in ("&", "-") else 1
         return end
 
     def _first_of_name(self, token: Token) -> int:
-        doc, begin = token.doc, token.i
+        doc = token.doc
+        begin: int = token.i
         while begin and _continues(doc, begin - 1) and (is_name(doc[begin - 1])):
             begin -= 1
         if begin > 1 and doc[begin - 1].text in ("&", "-") and is_name(doc[begin - 2]):
@@ -224,7 +262,7 @@ class Discourse:
             gender = doc[begin].lower_.rstrip(".")
             begin += 1
             name = doc[begin : token.i + 1].text
-            full = self._full(name, is_titled=True)
+            full = self._full(name)
             if gender in _WOMEN or gender in _MEN:
                 self._genders.setdefault(full, gender in _WOMEN)
             if " " in name or full != name:
@@ -232,20 +270,35 @@ class Discourse:
         if begin + 1 < token.i and begin and doc[begin - 1].lower_ == "the" and doc[begin].lower_.endswith(_NATIONS):
             begin += 1  # "the Estonian Kristjan Laur"
         end = token.i + 1
-        if end < len(doc) and doc[end].tag_ == "CD" and doc[end].text[:1].isdigit() and doc[end].head == token and len(doc[end]) < 5:
+        if (
+            end < len(doc)
+            and doc[end].tag_ == "CD"
+            and doc[end].text[:1].isdigit()
+            and doc[end].head == token
+            and len(doc[end]) < 5
+        ):
             end += 1  # "Brisa 40"
         if token.lower_ in _OF_NAMES and end + 1 < len(doc) and doc[end].lower_ == "of":
             of = end + 1 + (doc[end + 1].lower_ == "the")
             if of < len(doc) and is_name(doc[of]):
                 end = self.last_of_name(doc[of]) + 1  # "University of Trier"
-        name = doc[begin:end].text
+        name = str(doc[begin:end].text)
         if CODE.fullmatch(name):
             return name
-        if self.topic is not None and f" {name}" in self.topic and (longer := _with_topic(doc, begin, end, self.topic)) is not None:
+        if (
+            self.topic is not None
+            and f" {name}" in self.topic
+            and (longer := _with_topic(doc, begin, end, self.topic)) is not None
+        ):
             return longer
         if begin and doc[begin - 1].text in ("(", "/", "+"):
             return None
-        if name.lower() in _NO_NAMES or (end - begin < 3 and doc[begin].lower_ in _NO_NAMES) or len(name) < 2 or _NO_NAME.search(name):
+        if (
+            name.lower() in _NO_NAMES
+            or (end - begin < 3 and doc[begin].lower_ in _NO_NAMES)
+            or len(name) < 2
+            or _NO_NAME.search(name)
+        ):
             return None
         if begin == _first_word(doc) and begin == token.i and not self._opens(token):
             return None
@@ -268,7 +321,7 @@ class Discourse:
         is_subject = token.tag_ == "NNP" and token.dep_ in ("nsubj", "nsubjpass") and token.head.lemma_ != "be"
         return is_subject and self._context.may_open(token.text)
 
-    def _full(self, name: str, *, is_titled: bool = False) -> str:
+    def _full(self, name: str) -> str:
         full = self._context.aliases.get(name)
         if full is None and " " not in name:
             known = self._surnames.get(name, set()) or self._first_words.get(name, set())
@@ -283,11 +336,15 @@ class Discourse:
             return False
         return name in self._persons or name in self._context.persons or self._context.is_person(name)
 
-    # -- descriptions and pronouns --------------------------------------------------------------------------------------
+    # -- descriptions and pronouns ---------------------------------------------------------------------------------
 
     def described(self, noun: Token) -> str | None:
         """Return the one name that "the company" means; ``None`` where none or several are possible."""
-        if any(c.dep_ not in ("det", "punct", "appos", "acl", "relcl") for c in noun.children if c.i < noun.i or c.dep_ == "prep"):
+        if any(
+            c.dep_ not in ("det", "punct", "appos", "acl", "relcl")
+            for c in noun.children
+            if c.i < noun.i or c.dep_ == "prep"
+        ):
             return None
         low = noun.lower_
         names = set(self._descriptions.get(low, ()))
@@ -299,14 +356,14 @@ class Discourse:
         return next(iter(names)) if len(names) == 1 else None
 
     def pronoun(self, pronoun: str) -> str | None:
-        """Return whom "she" or "it" means at the beginning of a sentence: the one person or thing of the sentence before."""
+        """Return whom "she" or "it" means at the beginning of a sentence: who the sentence before was about."""
         low = pronoun.lower()
         names = {name for name in {self._subject, *self._others} if name is not None}
         if low in ("his", "her", "its") and not self._is_told:
             return None  # "Miss Yip (art): a pleasure. Her form tutor ...": the pupil's
         if low in _FEMALE | _MALE:
             persons = [
-                name for name in names - {self._speaker}
+                name for name in names - {self.speaker}
                 if self.is_possible(name, low) or (name == self._subject and self._is_unknown(name))
             ]  # fmt: skip
             sure = [name for name in persons if self._genders.get(name) is not None]
@@ -322,9 +379,20 @@ class Discourse:
             self._genders.setdefault(persons[0], low in _FEMALE)
             return persons[0]
         name = self._subject
-        if name is None or low not in ("it", "its") or name == self._speaker or self._may_be_person(name) or not self._is_named:
+        if (
+            name is None
+            or low not in ("it", "its")
+            or name == self.speaker
+            or self._may_be_person(name)
+            or not self._is_named
+        ):
             return None
         return name if not any(not self._may_be_person(other) for other in self._others) else None
+
+    def owner(self, pronoun: str) -> str | None:
+        """Return whose "her daughter" at the beginning of a sentence is: the subject's of the sentence before."""
+        name = self.pronoun(pronoun)
+        return name if name == self._subject else None
 
     def _is_unknown(self, name: str) -> bool:
         """Return whether a name of one word may be a surname, or anything else."""
@@ -337,9 +405,9 @@ class Discourse:
         if self.is_person(name):
             return True
         words = name.split()
-        return 1 < len(words) < 4 and all(w[0].isupper() and w.replace("-", "").replace("'", "").isalpha() and not w.isupper() for w in words) and (
-            not any(w.lower() in _ORGANISATIONS or w.lower() in PROSE_WORDS["impersonal"] for w in words)
-        )  # fmt: skip
+        if not 1 < len(words) < 4 or any(w.lower() in _ORGANISATIONS | PROSE_WORDS["impersonal"] for w in words):
+            return False
+        return all(w[0].isupper() and not w.isupper() and re.fullmatch(r"[\w'-]+", w) is not None for w in words)
 
     def is_thing(self, name: str) -> bool:
         """Return whether a name cannot be that of a person."""
@@ -366,18 +434,22 @@ class Discourse:
             subject: whom its first clause is about; ``None`` where that is not clear.
             is_told: whether it has a clause that tells something.
         """
+        told = {
+            token: name
+            for token in doc
+            if is_name(token) and self.last_of_name(token) == token.i and (name := self.name_at(token)) is not None
+        }
         names = {
-            name for token in doc if is_name(token) and self.last_of_name(token) == token.i
-            if (name := self.name_at(token)) is not None and token.dep_ not in ("compound", "poss") and not _is_in_place(token)
-        }  # fmt: skip
+            name for token, name in told.items() if token.dep_ not in ("compound", "poss") and not _is_in_place(token)
+        }
         self._subject = subject
         self._others = names - {subject}
         self._is_told = is_told
-        self._with = {
-            name for token in doc
-            if is_name(token) and token.dep_ == "pobj" and token.head.lower_ == "with" and (name := self.name_at(token)) is not None
-        } if not is_told else set()  # fmt: skip
-        self._is_named = subject is not None and (subject in names or subject == self.main or any(subject in d for d in self._descriptions.values()))
+        is_with = {name for t, name in told.items() if t.dep_ == "pobj" and t.head.lower_ == "with"}
+        self._with = set() if is_told else is_with
+        self._is_named = subject is not None and (
+            subject in names or subject == self.main or any(subject in d for d in self._descriptions.values())
+        )
         if self.main is None and subject in names and subject is not None and not self._may_be_person(subject):
             root = next((t for t in doc if t.dep_ == "ROOT"), None)
             if root is not None and root.lemma_ == "be" and any(c.dep_ == "attr" for c in root.rights):
@@ -390,6 +462,8 @@ class Discourse:
 
 def main_of(title: str) -> str | None:
     """Return the name of what a title says that a text is about: "quillbase" of "CHANGELOG for quillbase"."""
+    if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
+        return None
     before, colon, after = title.partition(": ")
     if colon and after[:1].islower() and before[:1].isupper() and " " not in before:
         return before  # "Sluice: operating notes"
@@ -404,7 +478,9 @@ def main_of(title: str) -> str | None:
 
 
 def place_of(title: str) -> str | None:
-    """Return a title in full where it says what a text is about, as "Restoring a backup" does and "Configuration" not."""
+    """Return a title that says what a text is about, as "Restoring a backup" does and "Configuration" does not."""
+    if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
+        return None
     parts = [part for part in title.split(" > ") if not all(w.strip(":,").lower() in _GENERIC for w in part.split())]
     if not parts:
         return None
@@ -424,20 +500,21 @@ def _is_in_place(token: Token) -> bool:
 
 def is_role(noun: str) -> bool:
     """Return whether a noun says what a person is: "poet", "chief executive"."""
-    return noun in PROSE_WORDS["persons"] or noun in _TITLES or noun in WORDS["relations"]
+    is_known = noun in PROSE_WORDS["persons"] or noun in _TITLES or noun in WORDS["relations"]
+    return is_known or (len(noun) > _SHORTEST_AGENT and noun.endswith(("ist", "ician", "keeper", "master")))
 
 
 def _with_topic(doc: Doc, begin: int, end: int, topic: str) -> str | None:
     """Return the title of the text if a name is its end and the words before it are there: "Double Agent 73"."""
     for first in range(max(0, begin - 4), begin):
-        text = doc[first:end].text
+        text: str = doc[first:end].text
         if topic == text or topic.startswith(f"{text} ("):
             return text
     return None
 
 
 def _is_title(token: Token) -> bool:
-    """Return whether a word before a name says what the person does: "Assistant Paula Renn", "Councillor Reg Aldous"."""
+    """Return whether a word before a name says what the person does: "Assistant Paula Renn"."""
     low = token.lower_.rstrip(".")
     if is_role(low):
         return True
@@ -455,6 +532,8 @@ def _continues(doc: Doc, index: int) -> bool:
     if not is_name(this):
         return False
     if is_name(following):
-        return this.whitespace_ != "" and (following.head == this or this.head == following or this.head == following.head)
+        return bool(this.whitespace_) and (
+            following.head == this or this.head == following or this.head == following.head
+        )
     is_joint = following.text in ("&",) and index + 2 < len(doc)
     return is_joint and is_name(doc[index + 2])

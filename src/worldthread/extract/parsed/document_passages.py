@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.appointments import appointments
-from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse
+from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name
 from worldthread.extract.parsed.parser import parse
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -22,11 +22,16 @@ from worldthread.types import Ending, Fact
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-_CODE_SPAN: Final = re.compile(r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))")
+_CODE_SPAN: Final = re.compile(
+    r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))"
+)
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_LATEST_ROLE: Final = 4
 _LONGEST: Final = 300  # characters of a sentence that is parsed
 _VERB: Final = re.compile(r"[a-z]{2}")
+_NO_PROSE: Final = re.compile(r"[{}|=\\\[\]<>]|\w_\w|->|\w\(\)|#\d|::|\bhttps?:|@\w")
 _SAID: Final = re.compile(r"\b(?:said|told)\b|[“\"][^\"”]{25,}[”\"]")
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]m|my|me)\b|\b(?:Dr|Mrs?|Ms|Miss)\b")
 _PAST: Final = frozenset(["VBD"])
 
 
@@ -53,18 +58,19 @@ class DocumentPassageExtractor(PassageExtractor):
         sentences = [s for s, _ in passage.sentences if s.speaker is None and is_readable(s.text)]
         is_note = self._is_note and passage.topic is None
         writer = speaker if is_note else None
-        discourse = Discourse(passage.context, passage.topic, writer, is_note=is_note)
+        discourse = Discourse(passage.context, passage.topic, writer, is_note=is_note, about=self._about)
         if discourse.main is not None and discourse.main.isalpha() and not any(MAIN in s.text for s in sentences):
             self._main = re.compile(rf"\b(?:{discourse.main}|{discourse.main.capitalize()})\b")
             self._code[MAIN] = discourse.main
             discourse.main = MAIN
-        docs = parse(self._masked(without_heading(sentence.text)) for sentence in sentences)
+        docs = [_repaired(d) for d in parse(self._masked(without_heading(s.text)) for s in sentences)]
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
-        describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
-        self._clauses = WholeClauses(discourse, writer, at, describes=describes, is_note=is_note, about=self._about)
+        discourse.is_personal = any(_FIRST_PERSON.search(text) for text in (s.text for s in sentences))
+        discourse.describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
+        self._clauses = WholeClauses(discourse, at)
 
     def _masked(self, text: str) -> str:
-        """Return a sentence with names that the parser knows as such in place of code, and of what the text is about."""
+        """Return a sentence with names that the parser knows in place of code and of what the text is about."""
 
         def mask(match: re.Match[str]) -> str:
             number = len(self._code)
@@ -101,13 +107,31 @@ class DocumentPassageExtractor(PassageExtractor):
             )
             for one in stated
         )
+        facts = tuple(fact for fact in facts if not any(part.count('"') % 2 for part in fact.key))
         if not facts and self._is_note:  # the rules know what "I have a cold" says
-            facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker)
+            is_asked = sentence.text.rstrip().endswith("?")
+            facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker and not is_asked)
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
+
+
+def _repaired(doc: Doc) -> Doc:
+    """Return a tree without "The cellist" of "The cellist Anna Lee has moved", of which the model makes no sentence."""
+    root = next((t for t in doc if t.dep_ == "ROOT"), None)
+    if root is None or root.tag_ != "NN" or root.i > _LATEST_ROLE or doc[0].lower_ != "the" or root.i + 2 >= len(doc):
+        return doc
+    verb = next((t for t in root.rights if t.dep_ == "relcl"), None)
+    subject = next((t for t in verb.lefts if t.dep_ in ("nsubj", "nsubjpass")), None) if verb is not None else None
+    if subject is None or not is_name(subject) or subject.left_edge.i != root.i + 1:
+        return doc
+    name, role, rest = doc[subject.left_edge.i : subject.i + 1], doc[: root.i + 1], doc[subject.i + 1 :]
+    [repaired] = parse([f"{name.text}, {role.text.lower()}, {rest.text}"])
+    return repaired
 
 
 def is_readable(text: str) -> bool:
     """Return whether a sentence can state a fact and is short enough to be parsed."""
+    if _NO_PROSE.search(_CODE_SPAN.sub("", text)):
+        return False
     return 12 <= len(text) <= _LONGEST and text.count(" ") > 1 and _VERB.search(text) is not None
 
 

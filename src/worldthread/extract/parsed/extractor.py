@@ -303,8 +303,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.said: list[str] = []
         self._known: set[str] = set()
         self._is_letter = is_letter(passage.sentences)
-        discourse = Discourse(passage.context, passage.topic, speaker)
-        self._whole_clauses = WholeClauses(discourse, speaker, at, is_letter=self._is_letter)
+        discourse = Discourse(passage.context, passage.topic, speaker, is_letter=self._is_letter)
+        self._whole_clauses = WholeClauses(discourse, at)
         self._relative: str | None = None
         self._is_plan_before = False
         self._is_all_that_is_said = False
@@ -384,7 +384,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         return dated + tuple(one for one in stated if is_kinship(one) and one.fact.key not in keys)
 
     def _is_now_or_then(self, one: LocatedFact) -> bool:
-        """Return whether a clause whose form is present and past was dated as one to come: "quit in May"."""
+        """Return whether "quit in May", which may be of the past, was dated as one to come."""
         verb, begin = one.clause.verb, one.fact.valid_from
         is_bare = verb.lower_ in WORDS["same_past"] and verb.tag_ != "VBZ" and not one.clause.auxiliaries
         return is_bare and begin is not None and self._at is not None and begin > self._at

@@ -159,7 +159,7 @@ class NamingContext:
         return not low.endswith(("ing", "ly")) and _SINGULAR_VERB.match(text, end) is not None
 
     def is_known_name(self, word: str) -> bool:
-        """Return whether a word is a name wherever it stands: the passage has it as one elsewhere, or it is a given name."""
+        """Return whether a word is a name wherever it stands: one elsewhere in the passage, or a given name."""
         return word in self._capitalised_words or word.lower() in WORDS["given_names"]
 
     def may_open(self, word: str) -> bool:
