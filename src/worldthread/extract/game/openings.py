@@ -225,8 +225,8 @@ def extract_openings(
             name = None if is_told else target
         else:
             full = _in_full(opening.thing, feedback)
-            # on the way to another room, "the door" may be of either
-            is_vague = " " not in full and target is None and bool(description)
+            # "the door" may be any, unless there is one here; and on the way to another room it may be of either
+            is_vague = " " not in full and target is None and (bool(description) or not known.is_here(full))
             name = None if is_vague else known.name_with_state(full)
         if name is None:
             continue
@@ -319,6 +319,11 @@ class NamesAtHand:
             if len(alike) == 1:
                 return max(alike[0], name, key=lambda one: len(one.split()))
         return name
+
+    def is_here(self, name: str) -> bool:
+        """Return whether one thing at hand goes by a name, or it is known whether a thing of this name is open."""
+        name = normalise_name(name)
+        return self.name_of(name) in self._near or any(fact.key[0] == name for fact in self._states)
 
     def name_with_state(self, name: str) -> str:
         """Return the name at hand under which it is known whether a thing is open; its own name if there is none."""

@@ -154,9 +154,13 @@ def place_of_what_is_gone(
 
 def are_alike(name: str, other: str) -> bool:
     """Return whether two names may be of one thing: one has all words of the other, and both end with the same word."""
-    name, other = _COLLECTION.sub("", name), _COLLECTION.sub("", other)
-    one, two = name.split(" of ")[0].split(), other.split(" of ")[0].split()
+    one, two = _words_of_thing(name), _words_of_thing(other)
     return bool(one and two) and one[-1] == two[-1] and (set(one) <= set(two) or set(two) <= set(one))
+
+
+def _words_of_thing(name: str) -> list[str]:
+    """Return the words of a name without what it is of, or of what it counts ("keys" for "set of keys")."""
+    return _COLLECTION.sub("", name).split(" of ")[0].split() if " of " in name else name.split()
 
 
 def _end_other_names(
