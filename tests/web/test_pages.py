@@ -470,7 +470,7 @@ def test_a_conversation_is_drawn_by_what_connects_its_names(
         ):
             at = 1_680_529_800.0 + 60 * minute
             said = Extraction("given/1", (Thesis(text, names),))
-            memory.record.add(Episode(text, at, "chat", said, speaker=speaker))
+            memory.record.add(Episode(f"{speaker}: {text}", at, "chat", said, speaker=speaker))
     with served(tmp_path / "chat.worldthread", tmp_path / "runs") as url:
         page = open_page(url)
         assert shown_edges(page) == 3  # a sentence about one name connects it with nothing
