@@ -461,6 +461,39 @@ def test_a_graph_of_a_hundred_sentences_is_legible(open_page: Any, family: str) 
 
 
 @pytest.mark.firefox
+def test_a_conversation_is_drawn_by_what_connects_its_names(
+    open_page: Any, served: Callable[..., Any], tmp_path: Path
+) -> None:
+    with Memory(tmp_path / "chat.worldthread", model="none", embedder="fake") as memory:
+        for minute, (speaker, text, names) in enumerate(
+            [("Ann", "Come join us!", ("Ann",)), ("Bo", "I saw Ann at the mill.", ("Bo", "Ann", "mill"))]
+        ):
+            at = 1_680_529_800.0 + 60 * minute
+            said = Extraction("given/1", (Thesis(text, names),))
+            memory.record.add(Episode(f"{speaker}: {text}", at, "chat", said, speaker=speaker))
+    with served(tmp_path / "chat.worldthread", tmp_path / "runs") as url:
+        page = open_page(url)
+        assert shown_edges(page) == 3  # a sentence about one name connects it with nothing
+        page.click(".filters summary")
+        page.check("#show-alone")
+        until(lambda: shown_edges(page) == 4)
+        assert "alone=1" in page.url
+        page.uncheck("#show-alone")
+        until(lambda: shown_edges(page) == 3)
+        page.goto(f"{url}#name=ann")
+        page.wait_for_selector("#panel h2:has-text('Ann')")
+        assert page.text_content(".kicker") == "person"
+        assert "Come join us!" in page.text_content("#panel .statements")  # the panel has every sentence
+        assert "since 2023-04-03 13:50" in page.text_content("#panel .statements")
+        page.fill("#as-of", "")
+        page.locator("#as-of").press_sequentially("2023-04-03 13:50")
+        page.keyboard.press("Tab")
+        page.wait_for_selector("h3:has-text('Held at 2023-04-03 13:50')")
+        assert "mill" not in page.text_content("#panel .statements")
+        assert "at=1680529800" in page.url
+
+
+@pytest.mark.firefox
 def test_depth_and_selection_light_the_neighbourhood(open_page: Any, family: str) -> None:
     page = open_page(f"{family}#name=tomas")
     page.wait_for_selector("#panel h2:has-text('Tomas')")
@@ -827,8 +860,8 @@ def test_the_keyboard_alone_asks_opens_and_closes(open_page: Any, family: str) -
 def tab_to(page: Any, selector: str, key: str = "Tab") -> None:
     """Presses a key until the element has the focus.
 
-    After the last element of a page, Tab leads a person through the toolbar of the browser. WebDriver goes on to send keys
-    to the page of Firefox then, which is without the focus: its elements follow Tab and Enter, and no space bar clicks.
+    After the last element of a page, Tab leads a person through the toolbar of the browser. WebDriver goes on to send
+    keys to the page of Firefox then, which is without the focus: Tab and Enter still work, and no space bar clicks.
     """
     for _ in range(80):
         page.keyboard.press(key)

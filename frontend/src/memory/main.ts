@@ -25,7 +25,7 @@ import { TimeAxis } from "./time";
 import { Waiting } from "./waiting";
 
 const NEIGHBOURS = 40; // asked for at a time
-const STATEMENTS = 100; // shown of a name at first
+const STATEMENTS = 40; // shown of a name at first: more make a click wait, and are asked for
 const MANY_STATEMENTS = 1000;
 const MOST_DRAWN = 1500; // vertices of neighbourhoods: with more, the next one is drawn alone
 
@@ -167,13 +167,13 @@ async function guarded(work: () => Promise<void>): Promise<void> {
 // -- the address --------------------------------------------------------------------------------------------------
 
 /** Goes to another address: Back leads to the one before. */
-function go(change: Partial<Address>): void {
+function go(change: Partial<Address>): Promise<void> {
   const next = { ...address, ...change };
   if (writeAddress(next) !== writeAddress(address)) {
     history.pushState(null, "", location.pathname + writeAddress(next));
   }
   address = next;
-  void apply();
+  return apply();
 }
 
 /** Keeps the moment in the address, without a step for Back. */

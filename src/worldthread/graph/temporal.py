@@ -641,11 +641,22 @@ class TemporalGraph:
         return self._statements.vertex_counts()
 
     def name_number(self, name: str) -> int | None:
-        """Return the number that a name has in :meth:`name_links`; ``None`` if no statement ever had it."""
+        """Return the number of a name.
+
+        Args:
+            name: the name, in any spelling.
+
+        Returns:
+            Its number in :meth:`name_links`; ``None`` if no statement ever had it.
+        """
         return self._statements.strings.find(normalise_name(name))
 
     def name_links(self) -> NameLinks:
-        """Return which names stand in a statement together, as columns that later changes of the graph leave alone."""
+        """Return which names stand in a statement together, for programs that look at all statements at once.
+
+        Returns:
+            Columns of numbers, which later changes of the graph leave as they are.
+        """
         return NameLinks.of(self._state)
 
     def is_fact(self, statement: int) -> bool:

@@ -21,7 +21,7 @@ _MOST_ASKED: Final = 8  # statements about a name that are asked how it is writt
 
 
 @dataclass(frozen=True)
-class Period:
+class CountedTime:
     """What of the time is asked for; see :meth:`~worldthread.graph.NameLinks.holding`."""
 
     at: float | None = None
@@ -43,7 +43,7 @@ class ClusterPictures:
     _described: dict[tuple[int, int], tuple[str, NameKind]] = field(default_factory=dict, init=False)
 
     def picture(
-        self, graph: TemporalGraph, names: NameIndex, cluster: Cluster, *, skip: int, period: Period
+        self, graph: TemporalGraph, names: NameIndex, cluster: Cluster, *, skip: int, time: CountedTime
     ) -> dict[str, Any]:
         """Draw the clusters in a cluster, or its names if there are none.
 
@@ -52,17 +52,17 @@ class ClusterPictures:
             names: gives the weights of names.
             cluster: the cluster; the first one holds all names.
             skip: how many clusters in it to leave out, the largest ones.
-            period: what counts; a picture of names has all its statements, with the intervals in which they held.
+            time: what counts; a picture of names has all its statements, with the intervals in which they held.
 
         Returns:
             ``vertices`` and ``edges``, as :meth:`~worldthread.web.graph_drawing.GraphDrawing.as_json` returns them. A
             cluster has the kind ``cluster``, ``label``, ``type`` (of most of its best-known names), ``weight`` (the
-            number of its names with a statement in the period), ``statements`` (about its names alone) and ``cluster``
+            number of its names with a statement in the time), ``statements`` (about its names alone) and ``cluster``
             (how to ask for it). An edge between two has the kind ``link`` and ``count``, of statements. And
             ``clusters``: what the drawing is of.
         """
         inside = self.clusters.inside(cluster)
-        drawn = self._clusters(graph, inside[skip : skip + MOST_SHOWN], period) if inside else None
+        drawn = self._clusters(graph, inside[skip : skip + MOST_SHOWN], time) if inside else None
         left = inside[skip + MOST_SHOWN :]
         path = self.clusters.path_to(cluster.anchor, cluster.level)
         return {
@@ -79,8 +79,8 @@ class ClusterPictures:
             },
         }
 
-    def _clusters(self, graph: TemporalGraph, shown: list[Cluster], period: Period) -> dict[str, Any]:
-        holding = self.clusters.links.holding(period.at, period.span, ended=period.ended)
+    def _clusters(self, graph: TemporalGraph, shown: list[Cluster], time: CountedTime) -> dict[str, Any]:
+        holding = self.clusters.links.holding(time.at, time.span, ended=time.ended)
         told, statements, lines = self.clusters.counts(shown, holding)
         vertices = [
             {

@@ -50,7 +50,7 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Line:
+class ClusterLine:
     """The statements that link names of two clusters.
 
     Args:
@@ -135,7 +135,9 @@ class NameClusters:
             path.append(inner)
         return path[1:]
 
-    def counts(self, clusters: list[Cluster], holding: NDArray[np.bool_]) -> tuple[list[int], list[int], list[Line]]:
+    def counts(
+        self, clusters: list[Cluster], holding: NDArray[np.bool_]
+    ) -> tuple[list[int], list[int], list[ClusterLine]]:
         """Count what holds in clusters and between them.
 
         Args:
@@ -165,7 +167,7 @@ class NameClusters:
         size = len(clusters) ** 2
         now = np.bincount(pairs[counted], minlength=size).reshape(-1, len(clusters))
         ever = np.bincount(pairs, minlength=size).reshape(-1, len(clusters))
-        lines = [Line(first, second, int(now[first, second])) for first, second in _strongest(ever)]
+        lines = [ClusterLine(first, second, int(now[first, second])) for first, second in _strongest(ever)]
         return names.tolist(), np.diag(now).tolist(), lines
 
     def statements_in(self, names: NDArray[np.int64]) -> NDArray[np.int64]:

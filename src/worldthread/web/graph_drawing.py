@@ -56,7 +56,8 @@ class GraphDrawing:
             :func:`~worldthread.web.name_kinds.name_kind`) and ``weight`` (the number of statements about it); and
             ``edges``, each with ``id``, ``from``, ``to``, ``kind``, ``relation``, ``number`` (of the statement),
             ``episode``, ``restates`` (whether it belongs to a thesis that says what a drawn fact says), ``alone`` (of a
-            thesis: whether it has one object), and ``held``: half-open intervals of world time, with ``null`` for an open end.
+            thesis: whether it has one object), and ``held``: half-open intervals of world time, with ``null`` for an
+            open end.
         """
         return {"vertices": list(self._vertices.values()), "edges": list(self._edges.values())}
 

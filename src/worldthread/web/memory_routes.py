@@ -20,7 +20,7 @@ from worldthread.names import normalise_name, number_variants
 from worldthread.types import Episode, Fact, Hit, Recall, Statement, Version
 from worldthread.web.answers import json_response, number_parameter, read_json, shown_path, text_parameter
 from worldthread.web.app_state import FILE_KEY, AppState
-from worldthread.web.cluster_drawing import Period, written_name
+from worldthread.web.cluster_drawing import CountedTime, written_name
 from worldthread.web.graph_drawing import MAX_WHOLE, intervals, is_small, neighbourhood, restated_fact, whole
 from worldthread.web.memories import OpenMemory
 from worldthread.web.name_kinds import name_kind
@@ -185,7 +185,7 @@ def _cluster_picture(opened: OpenMemory, request: Request, patience: float | Non
     """
     level = number_parameter(request, "level", 0, _MAX_LEVEL)
     skip = number_parameter(request, "skip", 0, 10**9)
-    period = _period(request)
+    counted = _counted_time(request)
     while True:
         with _reading(opened, request) as (graph, names):
             found = opened.clusters(graph)
@@ -196,18 +196,18 @@ def _cluster_picture(opened: OpenMemory, request: Request, patience: float | Non
                     name = graph.name_number(_known_name(graph, text_parameter(request, "cluster")))
                     path = pictures.clusters.path_to(-1 if name is None else name, level)
                     cluster = path[-1] if path else cluster
-                drawn = pictures.picture(graph, names, cluster, skip=skip, period=period)
+                drawn = pictures.picture(graph, names, cluster, skip=skip, time=counted)
                 return {**drawn, "whole": False, "episodes": False, "centre": None, "total": None}
         found.exception(patience)  # the graph is not locked meanwhile; if it changed, it is looked for again
 
 
-def _period(request: Request) -> Period:
+def _counted_time(request: Request) -> CountedTime:
     """Return what of the time a request asks for."""
     given = {name: request.query_params.get(name) for name in ("at", "from", "to")}
     times = {name: None if value is None else world_time(value, 0.0) for name, value in given.items()}
     first, last = times["from"], times["to"]
     span = None if first is None or last is None else (first, last)
-    return Period(times["at"], span, request.query_params.get("ended") == "1")
+    return CountedTime(times["at"], span, request.query_params.get("ended") == "1")
 
 
 def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What a name stands for, judged by the facts about it: a person, a place, a time, or a thing.
 
-It is a guess for the colours of drawings, and nothing else depends on it. Who speaks is a person. Else every fact about a
-name votes; a name without a vote is a thing.
+It is a guess for the colours of drawings, and nothing else depends on it. Who speaks is a person. Otherwise every fact
+about a name votes; a name without a vote is a thing.
 """
 
 from __future__ import annotations
