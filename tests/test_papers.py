@@ -68,6 +68,7 @@ def test_every_row_says_how_true_it_is() -> None:
             assert word in WORDS, row
             assert reason or word in ("faithful", "shown"), f"{row}: a difference needs its reason"
             assert command or word != "partly", row
+            assert command or word != "faithful" or "prompts" in row[1], f"{row}: what is faithful can be run"
 
 
 COMMANDS: Final = sorted({command.strip("`") for rows in sections().values() for _, _, command, *_ in rows if command})

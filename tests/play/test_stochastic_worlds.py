@@ -111,6 +111,19 @@ def test_a_later_state_may_be_the_wanted_one_again() -> None:
     assert agent.percepts[-1].step.text.startswith("-= Hall =-"), "chance decides, and the play goes on from there"
 
 
+def test_where_chance_led_can_be_returned_to_as_any_state() -> None:
+    script: list[Decision | str] = ["go east", "look", back(1), Decision("", "", problem="no idea"), "look"]
+    play, agent, records = scripted([*script, back(3), "take coin"], Foggy({2: {1}, 3: {1}}))
+    assert seen(agent)[3:] == [
+        (3, 0, "go east", True, True), (3, 0, "go east", False, False),  # in the fog; nothing was done there
+        (4, 3, "look", False, False), (3, 0, "go east", True, False), (5, 3, "take coin", False, False),
+    ]  # fmt: skip
+    assert [percept.problem for percept in agent.percepts] == ["", "", "", "", "no idea", "", "", ""]
+    assert [bool(record.as_json().get("rerouted")) for record in records] == [False] * 3 + [True] + [False] * 4
+    assert agent.path_to(5) == [0, 3, 5]
+    assert play.graph.view().value("coin", "is in") == "inventory"
+
+
 def test_a_limit_of_moves_ends_the_way_back() -> None:
     play, agent, _ = scripted(["go east", "look", "look", "look", back(3)], Foggy({2: {1}}), max_moves=6)
     assert (play.moves, play.ended_by) == (6, "moves")

@@ -237,7 +237,7 @@ class Play:
         assert self._percept is not None
         self.moves += 1
         self.unparsable += 1
-        percept = replace(self._percept, returned=False, problem=problem, moves_left=self._moves_left())
+        percept = replace(self._percept, returned=False, rerouted=False, problem=problem, moves_left=self._moves_left())
         self._perceive(percept)
         return self._record(decision, percept)
 

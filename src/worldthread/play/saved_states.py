@@ -193,4 +193,4 @@ class SavedStates:
 
 def returned(percept: Percept, moves_left: int | None) -> Percept:
     """Return the percept of an earlier state for an agent that has returned to it."""
-    return replace(percept, returned=True, problem="", moves_left=moves_left)
+    return replace(percept, returned=True, rerouted=False, problem="", moves_left=moves_left)

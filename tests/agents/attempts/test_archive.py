@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from worldthread.agents.attempts.archive import Archive, render_state, render_states
@@ -50,6 +51,20 @@ def test_where_the_game_is_over_nobody_comes_back() -> None:
     archive.record(step(0, state="a"), 0)
     archive.record(step(1, state="dead", score=50, ended=True), 1)
     assert [state.step.moment for state in archive.states] == [0]
+
+
+def test_as_in_the_paper_every_state_is_offered_without_its_place() -> None:
+    settings = replace(DEFAULT_SETTINGS, offers_all=True)
+    archive = Archive(settings)
+    for number in range(60):
+        archive.record(step(number, state=f"m{number}", score=number, place="Maze", inventory="a coin"), number)
+    offered = archive.offer(100_000)
+    assert [state.number for state in offered] == list(range(60)), "also of one place, one score and one inventory"
+    text = render_state(offered[59], settings)
+    assert text.startswith("59: score 59, 59 moves from the beginning, reached 1 times, chosen 0 times\n")
+    assert "carries: a coin" in text, "the paper shows inventories where a state is chosen"
+    few = archive.offer(3 * (len(text) + 1))
+    assert [state.number for state in few] == [57, 58, 59], "what does not fit is what promises least"
 
 
 def test_every_place_is_offered_before_any_gets_a_second_state() -> None:

@@ -51,6 +51,41 @@ def test_the_frontier_keeps_the_best_and_ranks_them() -> None:
     assert [one.number for one in frontier.trajectories] == [7, 2, 4]
 
 
+def test_the_frontier_of_a_hand_worked_example() -> None:
+    """Equation 1 with k = 2, worked by hand.
+
+    v is the highest sum of rewards, not the last one. A (rewards +5, +10, -10) has v = 15, B (0, +5, +5) 10, C (+10, 0,
+    0) 10, D (-5, +25) 20, E (0, 0) 0. After A and B: A, B. C has the value of B and reached it after one move, so it
+    takes B's place. D is better than both: D, A. E changes nothing. A state on the way of D and of A has the achieved
+    value of the better one, 20 (section 3.1).
+    """
+    rewards = {1: (5, 10, -10), 2: (0, 5, 5), 3: (10, 0, 0), 4: (-5, 25), 5: (0, 0)}
+    made = {
+        number: AttemptTrajectory(
+            number,
+            tuple(
+                TrajectoryStep(
+                    100 * number + n,
+                    f"{number}.{n}" if n else None,
+                    "Hall.",
+                    sum(given[:n]),
+                    state="hall" if n == 1 else None,
+                )
+                for n in range(len(given) + 1)
+            ),
+        )
+        for number, given in rewards.items()
+    }
+    assert {number: one.value for number, one in made.items()} == {1: 15, 2: 10, 3: 10, 4: 20, 5: 0}
+    frontier = Frontier(2)
+    expected = {1: [1], 2: [1, 2], 3: [1, 3], 4: [4, 1], 5: [4, 1]}
+    for number, one in made.items():
+        frontier.add(one)
+        assert [kept.number for kept in frontier.trajectories] == expected[number], f"after {number}"
+    through = [one for one in frontier.trajectories if any(each.state == "hall" for each in one.steps)]
+    assert max(one.value for one in through) == 20
+
+
 def test_what_is_too_long_loses_its_middle() -> None:
     assert shorten(" a  b\n c ", 10) == "a b c"
     cut = shorten("the beginning " + "x" * 500 + " the end", 40)

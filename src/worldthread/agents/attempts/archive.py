@@ -72,14 +72,17 @@ class Archive:
 
         First comes the most promising state of every place (:attr:`ArchivedState.rank`; of states with equal score and
         inventory only one is offered), the place with the best one first; then the second one of every place, and so
-        on. A place is the room in the memory; where the memory knows none, the observation.
+        on. A place is the room in the memory; where the memory knows none, the observation. With
+        :attr:`AttemptSettings.offers_all`, every state is offered, the most promising first as long as they fit.
 
         Args:
             limit: characters of the rendered states; the first one is offered in any case.
 
         Returns:
-            The states by number, at most :attr:`AttemptSettings.offered_states`.
+            The states by number.
         """
+        if self.settings.offers_all:
+            return self._fitting(sorted(self.states, key=lambda state: state.rank), limit)
         places: defaultdict[str, list[ArchivedState]] = defaultdict(list)
         offered_before: set[tuple[str, float, str]] = set()
         for state in sorted(self.states, key=lambda state: state.rank):
@@ -91,8 +94,12 @@ class Archive:
         rounds = sorted(
             (turn, state.rank, state) for states in places.values() for turn, state in enumerate(states)
         )  # ranks differ in their numbers: states are never compared
+        return self._fitting([state for _, _, state in rounds[: self.settings.offered_states]], limit)
+
+    def _fitting(self, ranked: Iterable[ArchivedState], limit: int) -> tuple[ArchivedState, ...]:
+        """Return the first states whose texts fit, by number."""
         offered: list[ArchivedState] = []
-        for _, _, state in rounds[: self.settings.offered_states]:
+        for state in ranked:
             limit -= len(render_state(state, self.settings)) + 1
             if limit < 0 and offered:
                 break
@@ -103,7 +110,7 @@ class Archive:
 def render_state(state: ArchivedState, settings: AttemptSettings = DEFAULT_SETTINGS) -> str:
     """Return a state as text for a prompt."""
     step = state.step
-    place = f" in {shorten(step.place, 60)}" if step.place else ""
+    place = f" in {shorten(step.place, 60)}" if step.place and not settings.offers_all else ""
     return (
         f"{state.number}: score {step.score:g}, {state.moves} moves from the beginning, reached {state.reached} times, "
         f"chosen {state.chosen} times{place}\n"

@@ -25,6 +25,8 @@ class AttemptSettings:
         offered_states: states of the archive that the model may choose from at once; a number.
         state_text_limit: the observation of an archived state.
         state_inventory_limit: the inventory of an archived state.
+        offers_all: whether every archived state that fits can be chosen, without the memory's name of its place, as in
+            the GLoW paper; else the best ones of every place, at most ``offered_states``.
     """
 
     text_limits: tuple[int, ...] = (600, 300, 150, 80, 40)
@@ -37,6 +39,7 @@ class AttemptSettings:
     offered_states: int = 40
     state_text_limit: int = 300
     state_inventory_limit: int = 200
+    offers_all: bool = False
 
 
 DEFAULT_SETTINGS: Final = AttemptSettings()
