@@ -42,15 +42,15 @@ def encoded(text: str) -> bytes:
     return struct.pack(f">{len(pairs)}H", *pairs)
 
 
-def made_story() -> bytes:
+def made_story(called: dict[int, str] = NAMES) -> bytes:
     """Return the header and the objects of a story of version 5, without properties and with an empty dictionary."""
     story = bytearray(64)
     story[0], story[0x3C:0x40] = 5, b"6.21"
     struct.pack_into(">H", story, 0x0A, 64)
     story += bytes(2 * 63)
-    tables = len(story) + 14 * len(NAMES)
+    tables = len(story) + 14 * len(called)
     objects, names = b"", b""
-    for name in NAMES.values():
+    for name in called.values():
         objects += bytes(12) + struct.pack(">H", tables + len(names))
         text = encoded(name)
         names += bytes([len(text) // 2]) + text + b"\0"
@@ -225,3 +225,23 @@ def test_the_command_reports_each_game(jericho_games: Path) -> None:
     shown = CliRunner().invoke(bench, ["audit-stories", file, "--mistakes", "1"])
     assert shown.exit_code == 0
     assert "pentari: mistakes, by the number of steps that they lasted" in shown.output
+
+
+@pytest.mark.games
+def test_the_play_of_an_agent_is_audited(jericho_games: Path) -> None:
+    file = str(jericho_games / "detective.z5")
+    result = CliRunner().invoke(bench, ["audit-stories", file, "--agent", "random", "--steps", "8", "--json"])
+    report = json.loads(result.output)
+    assert 2 <= report["steps"] <= 9
+    assert report["player"]["precision"] == 1
+    refused = CliRunner().invoke(bench, ["audit-stories", file, "--agent", "go_explore", "--steps", "2"])
+    assert "returns to earlier states" in str(refused.exception)
+
+
+def test_in_the_dark_the_room_of_an_early_game_is_not_checked() -> None:
+    names = {**NAMES, ATTIC: "darkness"}
+    played = [true_step("Hall\nA hall.", {PLAYER: HALL}), true_step("It is dark.", {PLAYER: ATTIC}, "up", 1)]
+    story = made_story(names)
+    view = TemporalGraph([Episode("told", 0, extraction=Extraction("test", (IN_HALL,)))]).view()
+    report = StoryAuditor(story, played).audit(lambda step: view)
+    assert (report.figures["player"].held, report.figures["player"].expected) == (1, 1)

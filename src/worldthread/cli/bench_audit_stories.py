@@ -20,6 +20,14 @@ def audit_stories(
     games: Annotated[
         list[str], typer.Argument(metavar="GAME...", help="Z-machine games: files, or names in $WORLDTHREAD_GAMES.")
     ],
+    agent: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Let this agent play, which needs no model, instead of the walkthroughs."),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="The largest number of steps; without, all, or 300 of an agent."),
+    ] = None,
     mistakes: Annotated[
         int, typer.Option(min=0, metavar="N", help="Also print the N mistakes of each game that lasted longest.")
     ] = 0,
@@ -27,8 +35,9 @@ def audit_stories(
 ) -> None:
     """Check the memory of Z-machine games against the engine, along each game's walkthrough.
 
-    Plays the walkthrough that jericho knows, remembers every step by rule, and after every step compares the memory
-    with the engine's tree of objects: where the player and things are, what is carried, and which ways lead where.
+    Plays the walkthrough that jericho knows, or lets an agent play, remembers every step by rule, and after every step
+    compares the memory with the engine's tree of objects: where the player and things are, what is carried, and which
+    ways lead where.
     What is open or closed is checked where the other games teach which attribute of their compiler says so. Prints
     precision and recall by kind, the share of statements that are stale, merged and split rooms, and wrong ways.
 
@@ -37,6 +46,8 @@ def audit_stories(
         worldthread bench audit-stories zork1 lostpig
 
         worldthread bench audit-stories games/jericho/*.z5 --json
+
+        worldthread bench audit-stories zork1 --agent random --steps 100
     """
     from rich.console import Console
 
@@ -44,7 +55,7 @@ def audit_stories(
 
     reports: dict[str, StoryReport] = {}
     with Console(stderr=True).status("playing"):
-        for game, report in audit_games(games):
+        for game, report in audit_games(games, steps, agent):
             name = Path(game).stem
             reports[name] = report
             if as_json:

@@ -39,8 +39,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from worldthread.agents import make_agent
 from worldthread.envs.jericho import JerichoEnvironment, open_jericho
 from worldthread.envs.zmachine_objects import StoryObject, StoryObjects, TrueTree
+from worldthread.errors import InputError
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.commands import direction_of
@@ -49,6 +51,7 @@ from worldthread.graph import GraphView, TemporalGraph
 from worldthread.names import normalise_name
 from worldthread.play.audit import AuditShares
 from worldthread.play.audit_mapping import Key
+from worldthread.play.loop import Play
 from worldthread.types import Episode
 
 KINDS: Final = ("player", "carried", "thing", "fixture", "way", "exit", "state")
@@ -59,6 +62,7 @@ _MOST_ROOMLIKE: Final = 25
 _COMMON_MARK: Final = 0.3
 _RARE_MARK: Final = 0.1
 """An attribute marks scenery when this share of what is never taken has it, and at most this share of what is."""
+_MOVES_OF_AGENT: Final = 300
 _NUMBER: Final = re.compile(r" \(\d+\)$")
 _OPENS: Final = re.compile(r"(?:open|unlock|close|shut)\b", re.IGNORECASE)
 _IS_OPEN: Final = re.compile(r"\b(?:open|opens|opened)\b", re.IGNORECASE)
@@ -212,6 +216,34 @@ def play_walkthrough(env: JerichoEnvironment, most: int | None = None) -> list[T
     return played
 
 
+def play_agent(env: JerichoEnvironment, agent: str, steps: int) -> list[TrueStep]:
+    """Let an agent play a game, and record what is on screen and what is true.
+
+    Args:
+        env: the game, with the list of valid actions from which the agent chooses.
+        agent: the name of an agent that needs no model and never returns to earlier states.
+        steps: the largest number of moves.
+
+    Returns:
+        The opening and one entry for each move up to the end of the game.
+
+    Raises:
+        InputError: there is no such agent, or it returns to earlier states.
+    """
+    graph = TemporalGraph()
+    player = make_agent(agent, graph)
+    if player.returns:
+        raise InputError(f"{agent!r} returns to earlier states, so that its moves are no single play")
+    played: list[TrueStep] = []
+    for record in Play(env, player, graph, seed=0, max_moves=steps, audit=False):
+        action = None if record.decision is None else record.decision.action
+        step = GameStep(record.observation, action, record.info.inventory, turn=record.turn)
+        if record.info.won or record.info.lost:
+            break
+        played.append(TrueStep(step, env.true_tree(), env.true_ways()))
+    return played
+
+
 def opening_flips(story: bytes, played: list[TrueStep]) -> Counter[int]:
     """Count the attributes that a play sets when a text says that something opens, and clears when it closes.
 
@@ -274,14 +306,17 @@ def own_open_mark(own: Counter[int]) -> int | None:
     return mark if count >= _LEAST_FLIPS and count >= _OWN_SHARE * own.total() else None
 
 
-def audit_games(games: Iterable[str], most: int | None = None) -> Iterator[tuple[str, StoryReport]]:
+def audit_games(
+    games: Iterable[str], most: int | None = None, agent: str | None = None
+) -> Iterator[tuple[str, StoryReport]]:
     """Audit the memories of several games; what is open is checked by an attribute that the other games teach.
 
     Where they cannot teach it, the game's own openings do.
 
     Args:
         games: the games, as :func:`audit_game` takes them.
-        most: the largest number of steps of each; ``None`` for all.
+        most: the largest number of steps of each; ``None`` for all, or 300 of an agent.
+        agent: the agent that plays, as for :func:`play_agent`; ``None``: the walkthroughs are played.
 
     Yields:
         Each game and its report.
@@ -289,8 +324,9 @@ def audit_games(games: Iterable[str], most: int | None = None) -> Iterator[tuple
     Raises:
         UnknownGameError, GameFileError, GenerationError, MissingExtraError: as
             :func:`~worldthread.envs.jericho.open_jericho`.
+        InputError: as :func:`play_agent`.
     """
-    plays = {game: _play(game, most) for game in games}
+    plays = {game: _play(game, most, agent) for game in games}
     flips = {game: opening_flips(story, played) for game, (story, played) in plays.items()}
     compilers = {game: StoryObjects(story).is_inform for game, (story, _) in plays.items()}
     for game, (story, played) in plays.items():
@@ -318,9 +354,11 @@ def audit_game(game: str, most: int | None = None) -> StoryReport:
     return _audit(*_play(game, most), None)
 
 
-def _play(game: str, most: int | None) -> tuple[bytes, list[TrueStep]]:
-    env = open_jericho(game, id=f"jericho:{game}", valid_actions=False)
+def _play(game: str, most: int | None, agent: str | None = None) -> tuple[bytes, list[TrueStep]]:
+    env = open_jericho(game, id=f"jericho:{game}", valid_actions=agent is not None)
     try:
+        if agent is not None:
+            return env.story, play_agent(env, agent, most or _MOVES_OF_AGENT)
         return env.story, play_walkthrough(env, most)
     finally:
         env.close()

@@ -383,3 +383,30 @@ def test_other_games_are_read_politely(shared: Path) -> None:
         rooms_known[file.stem] = len(graph.view().facts(relation="is a", object="room"))
         assert len(graph.view().facts("player", "is in")) <= 1, "in one place, or nowhere known"
     assert sum(count >= 2 for count in rooms_known.values()) >= len(files) // 2, rooms_known
+
+
+@pytest.mark.parametrize("title", ['At "X9"', "N/S Gallery", "Bread & Butter", "On the North Side of the Old Mill"])
+def test_titles_may_hold_slashes_quotes_and_many_words(title: str) -> None:
+    graph = graph_of(GameStep(HALL), GameStep(f"{title}\nYou are in a place with a way back to the south.", "north"))
+    assert graph.view().value("player", "is in") == title
+
+
+def test_a_line_without_a_stop_is_no_title() -> None:
+    graph = graph_of(GameStep(HALL), GameStep('You sit down.\nThe red lever reads "Off"', "enter cart"))
+    assert graph.view().value("player", "is in") == "Hall"
+
+
+def test_who_finds_himself_thinking_is_where_he_was() -> None:
+    graph = graph_of(GameStep(HALL), GameStep("You find yourself thinking of lunch.", "wait"))
+    assert graph.view().value("player", "is in") == "Hall"
+
+
+def test_what_the_game_puts_away_and_what_an_aside_contains_is_inside() -> None:
+    view = graph_of(
+        GameStep(HALL),
+        GameStep("You can see a tin churn (which is closed and contains some milk and a spoon) here.", "look"),
+        GameStep("(putting the wool cap into the linen bag to make room)\nTaken.", "take churn"),
+    ).view()
+    assert view.holds(Fact("milk", "is in", "tin churn"))
+    assert view.holds(Fact("spoon", "is in", "tin churn"))
+    assert view.holds(Fact("wool cap", "is in", "linen bag"))

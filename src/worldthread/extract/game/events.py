@@ -49,7 +49,8 @@ _GOES: Final = re.compile(
     rf"{_ARTICLE}{_BEING}(?: [^.!?,\n\"]{{1,60}}? and)? (?:suddenly |then |quickly |slowly |finally )?"
     rf"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
     rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
-    rf"is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|{_AWAY}|shatters|disintegrates|explodes|"
+    rf"is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|"
+    rf"{_AWAY}|shatters|disintegrates|explodes|"
     rf"(?:breaks|bursts) (?:into|apart)|burns (?:up|away)|"
     rf"melts away|dissolves)\b"
 )

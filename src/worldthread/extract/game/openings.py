@@ -36,10 +36,13 @@ from worldthread.types import Fact, Statement
 _SPEAKS_OF_IT: Final = re.compile(r"open|clos|shut|lock", re.I)
 _QUOTED: Final = re.compile(r"\"[^\"]*(?:\"|$)|(?<![\w])'[^'\n]*'(?!\w)")
 _UNCERTAIN: Final = re.compile(
-    r"\b(?:if|when|whenever|unless|until|before|once(?! more)|would|could|should|might|may|will|shall|can|must|cannot|not|never|no|"
+    r"\b(?:if|when|whenever|unless|until|before|once(?! more)|would|could|should|might|may|will|shall|can|must|cannot|"
+    r"not|never|no|"
     r"nothing|nobody|none|neither|hardly|barely|only|seem(?:s|ed)?|appear(?:s|ed)?|looks?|almost|nearly|partly|partially|"
-    r"slightly|half|how|what|why|where|whether|refus\w+|fail\w*|unable|impossible|resist\w*|stuck|jammed|tr(?:y|ies|ied|ying)|"
-    r"attempts?|needs?|have to|has to|want|wants|used to|to open|to close|like|as though|doubt|too|all|most|each|every)\b|n't\b|'ll\b|'d\b|\?",
+    r"slightly|half|how|what|why|where|whether|refus\w+|fail\w*|unable|impossible|resist\w*|stuck|jammed|"
+    r"tr(?:y|ies|ied|ying)|"
+    r"attempts?|needs?|have to|has to|want|wants|used to|to open|to close|like|as though|"
+    r"doubt|too|all|most|each|every)\b|n't\b|'ll\b|'d\b|\?",
     re.I,
 )
 """Words with which a sentence does not say that something is so."""
@@ -65,17 +68,22 @@ _CHANGES: Final = re.compile(
 """A thing that opens or shuts, or does something open or shut: "swings open", "slams shut"."""
 _PLAYER_CHANGES: Final = re.compile(
     rf"\byou{_ADVERBS} (?:(?:manage|are able|succeed|contrive|reach (?:out|over|down|up)|lean over|stoop|bend down)"
-    rf"(?: to| and| in)? )?(?:(?P<state>open|close|shut|slam|unlock|lock|opening|closing)(?: up| down)? (?:the |your |an? )"
-    rf"(?P<thing>{_NOUN}(?: {_NOUN}){{0,4}}?)(?= (?:far|wide|with|and|to|enough|just|again|a|by|using|of|in|on|then|as|but|"
+    rf"(?: to| and| in)? )?(?:(?P<state>open|close|shut|slam|unlock|lock|opening|closing)(?: up| down)? "
+    r"(?:the |your |an? )"
+    rf"(?P<thing>{_NOUN}(?: {_NOUN}){{0,4}}?)(?= (?:far|wide|with|and|to|enough|just|again|a|by|using|of|in|on|"
+    r"then|as|but|"
     rf"from|behind)\b|[,.;:!]|$)"
     rf"|[a-z]+ (?:the |your )(?P<thing2>{_NOUN}(?: {_NOUN}){{0,4}}?)(?: (?:fully|wide|all the way))?"
     rf" (?P<state2>open|shut|closed)\b)",
     re.I,
 )
 _IS: Final = re.compile(
-    rf"\b(?:the|your|an?) (?P<thing>{_NOUN}(?: {_NOUN}){{0,4}}?)(?: (?:in|on|to|at|of) (?:the|your|an?) [\w'-]+(?: [\w'-]+)?)?"
-    rf"(?:,? (?:which|that))? (?:is|are|stands?|lies|hangs?){_ADVERBS}(?: (?:firmly|tightly|wide|already|both|currently))*"
-    r" (?P<state>open|closed|shut|locked|unlocked)\b(?! (?:to|on|at|from|by|in|into|onto|out|air|enough|door|with (?:a|an) \w+ key)\b)",
+    rf"\b(?:the|your|an?) (?P<thing>{_NOUN}(?: {_NOUN}){{0,4}}?)"
+    r"(?: (?:in|on|to|at|of) (?:the|your|an?) [\w'-]+(?: [\w'-]+)?)?"
+    rf"(?:,? (?:which|that))? (?:is|are|stands?|lies|hangs?){_ADVERBS}"
+    r"(?: (?:firmly|tightly|wide|already|both|currently))*"
+    r" (?P<state>open|closed|shut|locked|unlocked)\b"
+    r"(?! (?:to|on|at|from|by|in|into|onto|out|air|enough|door|with (?:a|an) \w+ key)\b)",
     re.I,
 )
 _FIRST: Final = re.compile(
@@ -162,7 +170,8 @@ def _openings(asked: tuple[str, str] | None, text: str) -> Iterator[Opening]:
         for pattern in (_CHANGES, _PLAYER_CHANGES, _IS):
             for match in pattern.finditer(sentence):
                 groups = match.groupdict()
-                thing, state = groups["thing"] or groups.get("thing2"), groups["state"] or groups["state2"]
+                thing = groups["thing"] or groups.get("thing2") or ""
+                state = groups["state"] or groups["state2"]
                 named = _name(thing)
                 if named is not None and not _is_uncertain(sentence, match.start(), match.end()):
                     yield Opening(named, _STATES[state.lower()], pattern is not _IS)
@@ -197,7 +206,12 @@ def _is_uncertain(sentence: str, start: int, end: int) -> bool:
 
 
 def extract_openings(
-    action: str | None, feedback: str, description: str, room: str | None, view: GraphView, collector: StatementCollector
+    action: str | None,
+    feedback: str,
+    description: str,
+    room: str | None,
+    view: GraphView,
+    collector: StatementCollector,
 ) -> None:
     """Add what a text shows to be open, closed or locked, under the name by which the memory knows it.
 

@@ -54,9 +54,7 @@ _FROM_WHERE_ONE_STANDS: Final = re.compile(
 _IN_DOORWAY: Final = re.compile(r"\byou (?:stand|are) in (?:the |an? )?[\w ]*door", re.I)
 _TAKEN: Final = re.compile(r"\W*taken\b", re.I)
 _TAKES_ALL: Final = re.compile(r"(?:take|get|pick up|grab) (?:all|everything)\b", re.I)
-_COLLECTION: Final = re.compile(
-    r"^(?:[\w'-]+ )*?(?:set|pair|bunch|pile|heap|stack|bundle|coil|couple|group) of "
-)
+_COLLECTION: Final = re.compile(r"^(?:[\w'-]+ )*?(?:set|pair|bunch|pile|heap|stack|bundle|coil|couple|group) of ")
 """Words by which a name counts things that may also go by their own name alone; a piece of a thing is not the thing."""
 
 

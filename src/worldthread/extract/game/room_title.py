@@ -33,8 +33,10 @@ _ENTERS: Final = re.compile(
 )
 """A command that may bring the player elsewhere without naming a direction."""
 _CARRIED_OFF: Final = re.compile(
-    r"\byou (?:suddenly )?(?:find yourself (?:\w+ ){0,2}?(?:in|into|on|at|back|inside|outside|under|beside|near|by|among|"
-    r"standing|sitting|lying|floating|falling|surrounded|facing|alone|elsewhere|somewhere)\b|are (?:carried|swept|transported|teleported|whisked)|arrive at|"
+    r"\byou (?:suddenly )?(?:find yourself (?:\w+ ){0,2}?(?:in|into|on|at|back|inside|outside|under|beside|near|"
+    r"by|among|"
+    r"standing|sitting|lying|floating|falling|surrounded|facing|alone|elsewhere|somewhere)\b"
+    r"|are (?:carried|swept|transported|teleported|whisked)|arrive at|"
     r"come to an? (?:\w+ )?stop)\b"
     r"|\byour surroundings (?:appear|seem|have)\b",
     re.I,
