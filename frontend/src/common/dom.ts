@@ -78,6 +78,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
 /** Tells of an error at the top of the page, or takes it away. */
 export function tell(message: string | null): void {
   const place = at("notice", HTMLElement);
+  if (message === null && place.hidden) return;
   place.hidden = message === null;
   place.textContent = message ?? "";
 }

@@ -167,13 +167,13 @@ async function guarded(work: () => Promise<void>): Promise<void> {
 // -- the address --------------------------------------------------------------------------------------------------
 
 /** Goes to another address: Back leads to the one before. */
-function go(change: Partial<Address>): void {
+function go(change: Partial<Address>): Promise<void> {
   const next = { ...address, ...change };
   if (writeAddress(next) !== writeAddress(address)) {
     history.pushState(null, "", location.pathname + writeAddress(next));
   }
   address = next;
-  void apply();
+  return apply();
 }
 
 /** Keeps the moment in the address, without a step for Back. */

@@ -6,6 +6,8 @@ export interface Found {
   weight: number;
 }
 
+const SOON = 100; // milliseconds after which the list of names goes in any case
+
 export class Search {
   private found: Found[] = [];
   private active = -1;
@@ -16,7 +18,8 @@ export class Search {
     private readonly list: HTMLElement,
     private readonly parts: {
       names: (text: string) => Promise<Found[]>;
-      choose: (name: string) => void;
+      /** Opens a name; it is shown when this settles. */
+      choose: (name: string) => Promise<void>;
       ask: (question: string) => void;
     },
   ) {
@@ -102,17 +105,25 @@ export class Search {
     if (turn !== this.turn) return;
     const same = found.find(({ name }) => name === text.toLowerCase());
     const only = same ?? (found.length === 1 ? found[0] : undefined);
-    if (only !== undefined) this.parts.choose(only.name);
+    if (only !== undefined) void this.parts.choose(only.name);
     else this.parts.ask(text);
   }
 
   private take(number: number): void {
     const chosen = this.found[number];
     const question = this.input.value.trim();
-    this.turn += 1;
-    this.close();
-    if (chosen !== undefined) this.parts.choose(chosen.name);
-    else this.parts.ask(question);
+    const turn = ++this.turn;
+    if (chosen === undefined) {
+      this.close();
+      this.parts.ask(question);
+      return;
+    }
+    // the list goes in the same frame in which the name is shown: a frame of its own would delay that one
+    const close = (): void => {
+      if (turn === this.turn) this.close();
+    };
+    setTimeout(close, SOON);
+    void this.parts.choose(chosen.name).finally(close);
   }
 
   private close(): void {

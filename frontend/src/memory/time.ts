@@ -85,6 +85,7 @@ export class TimeAxis {
   /** Shows a moment and a range, without telling anybody. */
   show({ moment, range }: TimeShown): void {
     this.stop();
+    if (moment === this.moment && String(range) === String(this.span)) return; // to draw the same again takes a frame
     this.moment = moment;
     this.span = range;
     this.label();

@@ -69,7 +69,9 @@ def _how_to_build(folder: Path) -> str:
 
 def asset_response(asset: Asset, request: Request) -> Response:
     """Return a file, or status 304 if the browser has it already."""
-    headers = {"etag": asset.tag, "cache-control": "no-cache"}
+    # a browser asks for the icon again with every new address in the page, unless it may keep it
+    kept = "private, max-age=3600" if asset.media_type.startswith("image/") else "no-cache"
+    headers = {"etag": asset.tag, "cache-control": kept}
     if request.headers.get("if-none-match") == asset.tag:
         return Response(status_code=304, headers=headers)
     return Response(asset.data, media_type=asset.media_type, headers=headers)
