@@ -9,8 +9,8 @@ Needs Linux, Chromium, playwright, and the built pages (make web). WebGL is rend
 graphics card is faster.
 
 First paint: from the request for the page until the first frame with the graph. Click: from the choice of a name, once
-the list with it was drawn, until the frame with its neighbourhood, including the two requests and the drawing; also measured for the server alone. Typed:
-from a key until the names that contain what was typed are listed.
+the list with it was drawn, until the frame with its neighbourhood, including the two requests and the drawing; also
+measured for the server alone. Typed: from a key until the names that contain what was typed are listed.
 
 Recall: a question after the page was opened, the first (at once, and three seconds later) and others, with the index
 stored in the file; in the meantime other pages are asked for, to see whether they wait. The embedder is a stand-in
