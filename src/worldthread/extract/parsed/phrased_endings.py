@@ -397,10 +397,14 @@ def _plain(text: str) -> str:
 
 def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
     """Return how a sentence ends a fact: "THING" by its name, "BARE" by a kind, "ALL" by neither; empty if not."""
+    known: dict[tuple[bool, bool, bool, bool], tuple[str, ...]] = {}
     for group in _all_groups():
         if not group.covers(fact):
             continue
-        for one in _marked(fact, group, text, earlier, speaker):
+        how = (group.by_subject, group.person, group.quantity, "price" in group.families)
+        if how not in known:
+            known[how] = tuple(_marked(fact, group, text, earlier, speaker))
+        for one in known[how]:
             marked = with_events(one) if group.events else re.sub(r"\b(THING|BARE)'s (?!\w+ing\b)", r"\1 is ", one)
             match = group.pattern.search(marked)
             if match is None and "n't" in marked:
