@@ -81,7 +81,6 @@ def test_an_event_in_any_words_ends_what_it_is_about(before: str, later: str) ->
         ("I have a laptop.", "I closed my laptop and went to bed."),
         ("I'm a member of a chess club.", "I missed chess club on Tuesday."),
         ("I live in Lyon.", "My colleague moved from Lyon to Metz."),
-        ("I own a restaurant in Bath.", "A restaurant in Bath has burned down, thank God not ours."),
         ("My daughter is 17.", "My daughter's friend turned eighteen."),
         ("My sister lives in Rome.", "We said goodbye to my sister at the airport."),
         ("I have a dog called Milo.", "Milo is dead tired."),

@@ -523,7 +523,7 @@ def _is_older(fact: Fact, text: str, own: str) -> bool:
         forms = sorted({name, *KIN.get(name, ())}, key=len, reverse=True)
         joined = "|".join(map(re.escape, forms))
         who = rf"(?:(?:my |our |the |little |young )*(?:{joined})|(?:{joined}))"
-        if re.search(rf"(?<![\w'-]){who}(?:'s (?={_AGE_NEXT}))?(?!\w|'|-)", text) is None:
+        if re.search(rf"(?<![\w'-]){who}(?:'s (?={_AGE_NEXT})|(?!\w|'|-))", text) is None:
             return False
     for one in _AGES.finditer(text):
         word = one["birthday"] or one["number"]

@@ -369,6 +369,8 @@ def _facts_of_kinds(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
             if (name.startswith(own) or "'s " not in name.split(" at ")[0]) and mention_of_text(name).head == stem(word)
         }
         if len(names) > 1:
+            names = {name for name in names if view.facts(subject=name)}
+        if len(names) > 1:
             before = {stem(one) for one in words[max(0, number - 3) : number]}
             names = {name for name in names if mention_of_text(name).words & before}
         if len(names) == 1:
