@@ -62,7 +62,9 @@ _OF_THING: Final = re.compile(
     r"policy|card|prescription|"
     r"tablets|pills|collection|thing|business|practice|phase|flat|apartment|house|place|room)\b"
 )
-_OWN_THING: Final = re.compile(r"\b(?:POSS|the|all|all of|both|both of|every|this|that) (?=THING|BARE)")
+_OWN_THING: Final = re.compile(
+    r"\b(?:(?:all|both)(?: of)? (?:POSS |the )?|(?:POSS|the|every|this|that) )(?=THING|BARE)"
+)
 _THEN_IT: Final = re.compile(r"\b(?:it|them)\b")
 _EVENT: Final = r"(<[A-Z]+>)(?!ed|ing)"
 _DONE: Final = re.compile(

@@ -502,7 +502,7 @@ def _verb(relation: str) -> str:
     return {"has": "have", "is": "is", "costs": "cost", "goes": "go", "does": "do"}.get(first, _base(first))
 
 
-_AGE_NEXT: Final = rf"(?:now |just |turned |gone |\d|{_WORDS_FOR_NUMBERS}|\w+(?:th|st|nd|rd)\b)"
+_AGE_NEXT: Final = rf"(?:now |just |turned |gone |\d|{_WORDS_FOR_NUMBERS}|\w+(?:ieth|eenth|lfth|fth|xth|nth|hth|rth)\b|\d+(?:st|nd|rd|th))"
 
 
 def _is_older(fact: Fact, text: str, own: str) -> bool:
@@ -523,7 +523,7 @@ def _is_older(fact: Fact, text: str, own: str) -> bool:
         forms = sorted({name, *KIN.get(name, ())}, key=len, reverse=True)
         joined = "|".join(map(re.escape, forms))
         who = rf"(?:(?:my |our |the |little |young )*(?:{joined})|(?:{joined}))"
-        if re.search(rf"(?<![\w'-]){who}(?:'s (?={_AGE_NEXT}))?(?!\w|'|-)", text) is None:
+        if re.search(rf"(?<![\w'-]){who}(?:'s (?={_AGE_NEXT})|(?!\w|'|-))", text) is None:
             return False
     for one in _AGES.finditer(text):
         word = one["birthday"] or one["number"]

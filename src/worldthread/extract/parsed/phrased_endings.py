@@ -369,6 +369,8 @@ def _facts_of_kinds(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
             if (name.startswith(own) or "'s " not in name.split(" at ")[0]) and mention_of_text(name).head == stem(word)
         }
         if len(names) > 1:
+            names = {name for name in names if view.facts(subject=name)}
+        if len(names) > 1:
             before = {stem(one) for one in words[max(0, number - 3) : number]}
             names = {name for name in names if mention_of_text(name).words & before}
         if len(names) == 1:
@@ -397,10 +399,14 @@ def _plain(text: str) -> str:
 
 def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
     """Return how a sentence ends a fact: "THING" by its name, "BARE" by a kind, "ALL" by neither; empty if not."""
+    known: dict[tuple[bool, bool, bool, bool], tuple[str, ...]] = {}
     for group in _all_groups():
         if not group.covers(fact):
             continue
-        for one in _marked(fact, group, text, earlier, speaker):
+        how = (group.by_subject, group.person, group.quantity, "price" in group.families)
+        if how not in known:
+            known[how] = tuple(_marked(fact, group, text, earlier, speaker))
+        for one in known[how]:
             marked = with_events(one) if group.events else re.sub(r"\b(THING|BARE)'s (?!\w+ing\b)", r"\1 is ", one)
             match = group.pattern.search(marked)
             if match is None and "n't" in marked:
