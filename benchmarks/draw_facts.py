@@ -147,21 +147,24 @@ def documentation(paths: list[Path]) -> list[Text]:
 
 
 def mail(paths: list[Path]) -> list[Text]:
+    return [text for file in files_in(paths) for text in mail_texts(read_text(file), str(file))]
+
+
+def mail_texts(content: str, source: str) -> list[Text]:
+    """Return the messages and texts between lines "%%" of a file."""
     texts = []
-    for file in files_in(paths):
-        for number, part in enumerate(SEPARATOR.split(read_text(file)), start=1):
-            message = email.message_from_string(part, policy=email.policy.default)
-            body = message.get_body(("plain",)) if message["from"] else None
-            content = str(body.get_content()) if body else part
-            if not content.strip():
-                continue
-            name, address = email.utils.parseaddr(str(message["from"] or ""))
-            at = email.utils.parsedate_to_datetime(str(message["date"])) if message["date"] else NOW
-            at = at if at.tzinfo else at.replace(tzinfo=UTC)
-            speaker = name or address
-            texts.append(
-                Text([{"speaker": speaker, "content": content}] if speaker else content, at, f"{file} {number}")
-            )
+    for number, part in enumerate(SEPARATOR.split(content), start=1):
+        message = email.message_from_string(part, policy=email.policy.default)
+        body = message.get_body(("plain",)) if message["from"] else None
+        words = str(body.get_payload()) if body else part  # get_content would lose letters that are not ASCII
+        if not words.strip():
+            continue
+        name, address = email.utils.parseaddr(str(message["from"] or ""))
+        at = email.utils.parsedate_to_datetime(str(message["date"])) if message["date"] else NOW
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        speaker = name or address
+        turns = [{"speaker": speaker, "content": words}] if speaker else words
+        texts.append(Text(turns, at, f"{source} {number}"))
     return texts
 
 

@@ -82,12 +82,34 @@ def clauses(doc: Doc) -> Iterator[Clause]:
             yield clause
 
 
+def relative_clauses(doc: Doc) -> Iterator[Clause]:
+    """Yield the relative clauses that state something of a noun before them: "Ann Lee, who lives in Rome".
+
+    Args:
+        doc: the dependency tree of the sentence.
+
+    Yields:
+        The clauses of which the relative pronoun is the subject, in order.
+    """
+    if any(token.lower_ in WORDS["doubt"] for token in doc):
+        return
+    for head in doc:
+        if head.dep_ != "relcl" or head.pos_ not in ("VERB", "AUX"):
+            continue
+        subject = _own_subject(head)
+        if subject is None or subject.tag_ not in ("WP", "WDT") or subject.i > head.i:
+            continue
+        clause = _clause(head, is_relative=True)
+        if clause is not None:
+            yield clause
+
+
 def _joined(head: Token) -> list[Token]:
     """Return a head and the heads of the clauses that are joined to it."""
     found = [head]
     for child in head.children:
         if (child.dep_ == "conj" and child.pos_ in ("VERB", "AUX") and _link(head, child) not in ("or", "than")) or (
-            _is_run_on(child, head)
+            is_run_on(child, head)
         ):
             found += _joined(child)
     return found
@@ -98,7 +120,7 @@ def _link(head: Token, conjunct: Token) -> str:
     return links[-1] if links else ""
 
 
-def _is_run_on(child: Token, head: Token) -> bool:
+def is_run_on(child: Token, head: Token) -> bool:
     """Return whether a clause only stands beside another one: "We finally moved, we're in Bremen now"."""
     if child.dep_ not in ("ccomp", "parataxis") or child.pos_ not in ("VERB", "AUX"):
         return False
@@ -120,7 +142,7 @@ def _own_subject(head: Token) -> Token | None:
     return before[-1] if before else (subjects[0] if subjects else None)
 
 
-def _clause(head: Token) -> Clause | None:
+def _clause(head: Token, *, is_relative: bool = False) -> Clause | None:
     """Return the clause of a head; ``None`` when it states nothing."""
     if head.pos_ not in ("VERB", "AUX") and head.tag_ not in _FINITE and _own_subject(head) is None:
         return None
@@ -137,7 +159,9 @@ def _clause(head: Token) -> Clause | None:
         negation = "no longer"
     if any(_is_doubtful(child) for link in chain for child in link.children):
         return None
-    if _is_question(head, auxiliaries, subject) or (head.tag_ == "VB" and not auxiliaries and subject is None):
+    if (not is_relative and _is_question(head, auxiliaries, subject)) or (
+        head.tag_ == "VB" and not auxiliaries and subject is None
+    ):
         return None
     if not _is_finite(head, auxiliaries, subject):
         return None

@@ -14,6 +14,8 @@ from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
+from worldthread.extract.parsed.discourse import Discourse
+from worldthread.extract.parsed.document_passages import DocumentPassageExtractor
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
@@ -23,7 +25,8 @@ from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrased_endings import phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.probable import probable_facts
-from worldthread.extract.parsed.validity import TURNS
+from worldthread.extract.parsed.validity import TURNS, is_kinship
+from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
@@ -44,6 +47,7 @@ _IRONY: Final = re.compile(
 _THIRD_PERSONS: Final = frozenset(["he", "her", "him", "his", "she"])
 _KEPT: Final = 256  # texts whose reading is kept from `extract` to `outdate`
 _LONGEST_CORRECTION: Final = 400  # characters of a message that is a correction
+_CODE: Final = re.compile(r"[{}<>|=\\]|```|\(\)|->")
 _FROM_NOW: Final = re.compile(r"(?:from now on|these days|nowadays),? ", re.IGNORECASE)
 _ANY_MORE: Final = re.compile(
     r" any more(?=\s*(?:[.,;:!?)]|$)| (?:and|but|so|because|since)\b)"
@@ -80,7 +84,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/5"
+    name: Final = "parsed/6"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -239,7 +243,10 @@ def _read(text: str, speaker: str, at: float | None) -> _Reading:
         readers.append(_ParsedPassageExtractor(passage, name, states_facts, at=at))
         return readers[-1]
 
-    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader, at))
+    def document_reader(passage: AnnotatedPassage, name: str, states_facts: bool) -> PassageExtractor:
+        return DocumentPassageExtractor(passage, name, states_facts, at=at)
+
+    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader, at, document_reader))
     body = text.removeprefix(f"{speaker}: ") if speaker else text
     correction = correction_of(body, speaker or USER) if len(body) <= _LONGEST_CORRECTION else None
     changes = tuple(change for one in readers for change in one.changes)
@@ -271,6 +278,9 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.restricted: list[Fact] = []
         self.said: list[str] = []
         self._known: set[str] = set()
+        self._is_letter = is_letter(passage.sentences)
+        discourse = Discourse(passage.context, passage.topic, speaker, is_letter=self._is_letter)
+        self._whole_clauses = WholeClauses(discourse, at)
         self._relative: str | None = None
         self._is_plan_before = False
         self.whole = states_facts
@@ -309,11 +319,25 @@ class _ParsedPassageExtractor(PassageExtractor):
         if self._is_plan_before:
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
+        stated = tuple(one for one in stated if not self._is_now_or_then(one))
+        told = self._whole_clauses.read(doc, frozenset(one.clause.verb for one in stated if not is_kinship(one)))
+        keys = {one.fact.key for one in stated}
+        stated += tuple(
+            one
+            for one in told
+            if one.fact.key not in keys and (self._is_letter or one.fact.subject != referents.speaker)
+        )
         self._known |= {t.lemma_.lower() for t in doc if t.pos_ in ("NOUN", "PROPN")}
-        is_whole = read.whole and len(stated) == len(found_facts)
+        is_whole = read.whole and len(stated) == len(found_facts) and not told
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _is_now_or_then(self, one: LocatedFact) -> bool:
+        """Return whether "quit in May", which may be of the past, was dated as one to come."""
+        verb, begin = one.clause.verb, one.fact.valid_from
+        is_bare = verb.lower_ in WORDS["same_past"] and verb.tag_ != "VBZ" and not one.clause.auxiliaries
+        return is_bare and begin is not None and self._at is not None and begin > self._at
 
     def _update_subject(self, sentence: Sentence, found: list[NamedEntity], facts: tuple[Fact, ...]) -> None:
         super()._update_subject(sentence, found, facts)
@@ -336,6 +360,19 @@ class _ParsedPassageExtractor(PassageExtractor):
         return [
             Reading(doc, one, referents, times, known, one.clause.verb not in understood, is_alone) for one in found
         ]
+
+
+def is_letter(sentences: list[tuple[Sentence, list[NamedEntity]]]) -> bool:
+    """Return whether a message is one of several paragraphs, as a mail is: what it tells of its sender is news.
+
+    In a talk "we played games" says little; in a mail "I have sold the car" is there because somebody should know it.
+
+    Args:
+        sentences: the sentences of the message.
+    """
+    paragraphs = {sentence.paragraph for sentence, _ in sentences}
+    is_code = any(_CODE.search(sentence.text) for sentence, _ in sentences)
+    return len(paragraphs) > 1 and len(sentences) > 2 and not is_code
 
 
 def _begin(sentence: Sentence) -> int:

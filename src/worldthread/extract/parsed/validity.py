@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -21,20 +22,23 @@ TURNS: Final = 1e8
 """World times below it are turns of a game, not seconds."""
 
 
-def with_times(doc: Doc, facts: tuple[LocatedFact, ...], at: float) -> tuple[LocatedFact, ...]:
+def with_times(
+    doc: Doc, facts: tuple[LocatedFact, ...], at: float, verbs: frozenset[Token] = frozenset()
+) -> tuple[LocatedFact, ...]:
     """Return facts with the times at which they begin and end, where their clauses name such times.
 
     Args:
         doc: the dependency tree of the sentence.
         facts: the facts of the sentence.
         at: time of the sentence in seconds since 1970-01-01 UTC, or a turn, against which nothing is resolved.
+        verbs: the heads of other clauses, of which the times are not those of the facts.
 
     Returns:
         The facts, in order.
     """
     if abs(at) < TURNS or not facts:
         return facts
-    heads = {stated.clause.verb for stated in facts}
+    heads = verbs | {stated.clause.verb for stated in facts}
     return tuple(one if is_kinship(one) else _with_times(doc, one, heads, at) for one in facts)
 
 
@@ -45,7 +49,7 @@ def is_kinship(stated: LocatedFact) -> bool:
     return stated.fact.relation.startswith("has ") and any(name in stated.fact.object.split() for name in names)
 
 
-def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) -> LocatedFact:
+def _with_times(doc: Doc, stated: LocatedFact, heads: Set[Token], at: float) -> LocatedFact:
     clause = stated.clause
     is_state = _is_state(clause)
     has_got = clause.is_perfect and clause.verb.lower_ == "got" and "have" in clause.auxiliaries  # "I've got an exam"

@@ -12,6 +12,7 @@ from worldthread.extract.languages.reader import read_passage
 from worldthread.extract.languages.tables import LANGUAGES
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity, annotated_passages, find_entities
+from worldthread.extract.prose.key_values import heading_of, key_values
 from worldthread.extract.prose.patterns import is_doubtful
 from worldthread.extract.prose.phrases import Phrases, Referents
 from worldthread.extract.prose.sentences import Sentence
@@ -84,7 +85,7 @@ class ProseExtractor:
     * "No longer", "stopped" and "does not" end the fact that is denied, and the thesis that says nothing else.
     """
 
-    name: Final = "prose/4"
+    name: Final = "prose/5"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -127,6 +128,7 @@ def statements_of(
     speaker: str,
     read_english: Callable[[AnnotatedPassage, str, bool], PassageExtractor],
     at: float | None = None,
+    read_document: Callable[[AnnotatedPassage, str, bool], PassageExtractor] | None = None,
 ) -> list[tuple[list[Statement], list[Ending]]]:
     """Return what the sentences of a text state and end, each passage read in its language.
 
@@ -134,8 +136,9 @@ def statements_of(
         text: the text.
         speaker: who says it; empty when nobody is known to say it.
         read_english: makes what reads a message in English, or in an unknown language when its third argument is
-            ``False``: then it states no facts. Other texts are read by :class:`PassageExtractor`.
+            ``False``: then it states no facts.
         at: world time of the text, against which times in the other languages are resolved; ``None`` to resolve none.
+        read_document: makes what reads other texts, likewise; by default :class:`PassageExtractor`.
 
     Returns:
         The statements and endings of each sentence, in order.
@@ -151,7 +154,7 @@ def statements_of(
         else:
             is_english = language == ENGLISH or not is_foreign(body)
             is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
-            read = read_english if is_message else PassageExtractor
+            read = read_english if is_message else read_document or PassageExtractor
             groups += read(passage, speaker or signature_of(text) or USER, is_english).extract()
     return groups
 
@@ -211,6 +214,7 @@ class PassageExtractor:
             sum(_FIRST_PERSON.search(text) is not None for text in texts) * 5 >= len(texts)
         )
         self._common_words = set(_LOWER_WORD.findall(" ".join(texts)))  # "Default" at a beginning is no name
+        self._about = topic or (heading_of(texts[0]) if len(texts) > 1 and self._is_note else None)
         self._classes: set[str] = set()
         if len(words) > 1 and words[-1].lower() in WORDS["impersonal"]:
             self._classes.add(words[-1].lower())
@@ -239,6 +243,8 @@ class PassageExtractor:
         clauses, endings = Clauses(), list[Ending]()
         if self._states_facts and not quoted and not self._is_torn_off(sentence):
             clauses, endings = self._statements(sentence, found, referents)
+            if not clauses.facts and not endings:
+                clauses = clauses._replace(facts=self._key_values(sentence), whole=False)
         objects = self._objects(sentence, found, referents, clauses)
         aspects = {fact.aspect for fact in clauses.facts if fact.aspect is not None} if clauses.whole else set()
         theses = [Thesis(sentence.text, objects, aspect) for aspect in sorted(aspects)] or [
@@ -251,6 +257,13 @@ class PassageExtractor:
         is_empty = is_question or is_small_talk
         stated: list[Statement] = [] if is_empty else [*clauses.facts, *theses]
         return stated, endings
+
+    def _key_values(self, sentence: Sentence) -> tuple[Fact, ...]:
+        """Return what a line of a document such as "Wifi password: tulip-77" says; messages have no such lines."""
+        if sentence.speaker is not None:
+            return ()
+        is_note = self._is_note and self._topic is None
+        return tuple(key_values(sentence.text, self._about, is_note=is_note))
 
     def _is_torn_off(self, sentence: Sentence) -> bool:
         """Return whether a sentence is the last of a longer text and has no end: the text was cut to a length."""

@@ -158,6 +158,17 @@ class NamingContext:
             return True
         return not low.endswith(("ing", "ly")) and _SINGULAR_VERB.match(text, end) is not None
 
+    def is_known_name(self, word: str) -> bool:
+        """Return whether a word is a name wherever it stands: one elsewhere in the passage, or a given name."""
+        return word in self._capitalised_words or word.lower() in WORDS["given_names"]
+
+    def may_open(self, word: str) -> bool:
+        """Return whether nothing in the text speaks against a word at the beginning of a sentence being a name."""
+        low = word.lower()
+        if low in _NOT_OPENERS or low in self._lowercase_words or low in WORDS["verbs"] or len(word) < 3:
+            return False
+        return not low.endswith((*WORDS["noun_endings"], "ing", "ly")) and word.isalpha()
+
 
 def _have_same_ends(one: str, other: str) -> bool:
     """Return whether two names have the same first and last word."""

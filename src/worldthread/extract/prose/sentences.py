@@ -113,6 +113,8 @@ def title_of(text: str) -> tuple[str | None, int]:
             return None, 0
         if title[-1] in ".!?:;,…。！？：；，" and not title.endswith(("Jr.", "Sr.", "Inc.", "U.S.")):
             return None, 0
+        if " > " in title or (" " not in title and second[0].startswith(f"{title.partition('(')[0]} ")):
+            return title, rest.end()  # the headings of a chunk; "tidemark" before "tidemark is a program"
         words = title.split()
         capitals = sum(not word[0].islower() for word in words) * 2 > len(words)
         if (

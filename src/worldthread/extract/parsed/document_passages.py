@@ -1,0 +1,148 @@
+"""Reads the passages of documents: news, notes and documentation, in English, with a parser."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from worldthread.extract.parsed.appointments import appointments
+from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name
+from worldthread.extract.parsed.parser import parse
+from worldthread.extract.parsed.validity import TURNS
+from worldthread.extract.parsed.whole_clauses import WholeClauses
+from worldthread.extract.prose.clauses import Clauses
+from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
+from worldthread.extract.prose.extractor import PassageExtractor
+from worldthread.extract.prose.key_values import without_heading
+from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.sentences import Sentence
+from worldthread.types import Ending, Fact
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+_CODE_SPAN: Final = re.compile(
+    r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))"
+)
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_LATEST_ROLE: Final = 4
+_LONGEST: Final = 300  # characters of a sentence that is parsed
+_VERB: Final = re.compile(r"[a-z]{2}")
+_NO_PROSE: Final = re.compile(r"[{}|=\\\[\]<>]|\w_\w|->|\w\(\)|#\d|::|\bhttps?:|@\w")
+_SAID: Final = re.compile(r"\b(?:said|told)\b|[“\"][^\"”]{25,}[”\"]")
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]m|my|me)\b|\b(?:Dr|Mrs?|Ms|Miss)\b")
+_PAST: Final = frozenset(["VBD"])
+
+
+class DocumentPassageExtractor(PassageExtractor):
+    """Extracts the sentences of one passage of a document, with the parses of those that can state a fact.
+
+    Args:
+        passage: the passage.
+        speaker: the meaning of "I".
+        states_facts: whether its plain statements are read; not in a language without rules.
+        at: world time of the text; ``None`` where that is not known.
+    """
+
+    def __init__(
+        self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True, *, at: float | None = None
+    ) -> None:
+        super().__init__(passage, speaker, states_facts)
+        self._at = at
+        self._docs: dict[int, Doc] = {}
+        self._code: dict[str, str] = {}
+        self._main: re.Pattern[str] | None = None
+        if not states_facts:
+            return
+        sentences = [s for s, _ in passage.sentences if s.speaker is None and is_readable(s.text)]
+        is_note = self._is_note and passage.topic is None
+        writer = speaker if is_note else None
+        discourse = Discourse(passage.context, passage.topic, writer, is_note=is_note, about=self._about)
+        if discourse.main is not None and discourse.main.isalpha() and not any(MAIN in s.text for s in sentences):
+            self._main = re.compile(rf"\b(?:{discourse.main}|{discourse.main.capitalize()})\b")
+            self._code[MAIN] = discourse.main
+            discourse.main = MAIN
+        docs = [_repaired(d) for d in parse(self._masked(without_heading(s.text)) for s in sentences)]
+        self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
+        discourse.is_personal = any(_FIRST_PERSON.search(text) for text in (s.text for s in sentences))
+        discourse.describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
+        self._clauses = WholeClauses(discourse, at)
+
+    def _masked(self, text: str) -> str:
+        """Return a sentence with names that the parser knows in place of code and of what the text is about."""
+
+        def mask(match: re.Match[str]) -> str:
+            number = len(self._code)
+            name = f"Xcode{_LETTERS[number // 26 % 26]}{_LETTERS[number % 26]}"
+            self._code[name] = match[1] or match[2]
+            return name
+
+        masked = _CODE_SPAN.sub(mask, text)
+        return masked if self._main is None else self._main.sub(MAIN, masked)
+
+    def _unmasked(self, text: str) -> str:
+        return CODE.sub(lambda match: self._code.get(match[0], match[0]), text)
+
+    def _key_values(self, sentence: Sentence) -> tuple[Fact, ...]:
+        found = super()._key_values(sentence)
+        if found or not self._is_note or self._topic is not None or self._at is None or abs(self._at) < TURNS:
+            return found
+        return tuple(appointments(without_heading(sentence.text), self._about, self._at))
+
+    def _statements(
+        self, sentence: Sentence, found: list[NamedEntity], referents: Referents
+    ) -> tuple[Clauses, list[Ending]]:
+        clauses, endings = super()._statements(sentence, found, referents)
+        doc = self._docs.get(id(sentence))
+        if doc is None:
+            return clauses, endings
+        stated = self._clauses.read(doc)
+        facts = tuple(
+            replace(
+                one.fact,
+                subject=self._unmasked(one.fact.subject),
+                relation=self._unmasked(one.fact.relation),
+                object=self._unmasked(one.fact.object),
+            )
+            for one in stated
+        )
+        facts = tuple(fact for fact in facts if not any(part.count('"') % 2 for part in fact.key))
+        if not facts and self._is_note:  # the rules know what "I have a cold" says
+            is_asked = sentence.text.rstrip().endswith("?")
+            facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker and not is_asked)
+        return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
+
+
+def _repaired(doc: Doc) -> Doc:
+    """Return a tree without "The cellist" of "The cellist Anna Lee has moved", of which the model makes no sentence."""
+    root = next((t for t in doc if t.dep_ == "ROOT"), None)
+    if root is None or root.tag_ != "NN" or root.i > _LATEST_ROLE or doc[0].lower_ != "the" or root.i + 2 >= len(doc):
+        return doc
+    verb = next((t for t in root.rights if t.dep_ == "relcl"), None)
+    subject = next((t for t in verb.lefts if t.dep_ in ("nsubj", "nsubjpass")), None) if verb is not None else None
+    if subject is None or not is_name(subject) or subject.left_edge.i != root.i + 1:
+        return doc
+    name, role, rest = doc[subject.left_edge.i : subject.i + 1], doc[: root.i + 1], doc[subject.i + 1 :]
+    [repaired] = parse([f"{name.text}, {role.text.lower()}, {rest.text}"])
+    return repaired
+
+
+def is_readable(text: str) -> bool:
+    """Return whether a sentence can state a fact and is short enough to be parsed."""
+    if _NO_PROSE.search(_CODE_SPAN.sub("", text)):
+        return False
+    return 12 <= len(text) <= _LONGEST and text.count(" ") > 1 and _VERB.search(text) is not None
+
+
+def is_description(docs: list[Doc]) -> bool:
+    """Return whether a passage describes how something is, as documentation does, rather than what happened."""
+    past = present = 0
+    for doc in docs:
+        if _SAID.search(doc.text):
+            return False
+        for token in doc:
+            if token.dep_ in ("ROOT", "auxpass", "aux") and token.tag_ in ("VBD", "VBP", "VBZ", "VB"):
+                past += token.tag_ in _PAST
+                present += token.tag_ not in _PAST
+    return present > 0 and present >= 3 * past
