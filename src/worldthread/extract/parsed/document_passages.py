@@ -26,6 +26,7 @@ _CODE_SPAN: Final = re.compile(
     r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))"
 )
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_SHORT: Final = 3  # sentences of a text that the rules read if they can
 _LATEST_ROLE: Final = 4
 _LONGEST: Final = 300  # characters of a sentence that is parsed
 _VERB: Final = re.compile(r"[a-z]{2}")
@@ -108,6 +109,10 @@ class DocumentPassageExtractor(PassageExtractor):
             for one in stated
         )
         facts = tuple(fact for fact in facts if not any(part.count('"') % 2 for part in fact.key))
+        is_short = len(self._passage.sentences) < _SHORT and self._topic is None
+        is_same = clauses.whole and {fact.key for fact in clauses.facts} == {fact.key for fact in facts}
+        if clauses.facts and (is_short or is_same):
+            return clauses, endings  # with the aspects of its thesis
         if not facts and self._is_note:  # the rules know what "I have a cold" says
             is_asked = sentence.text.rstrip().endswith("?")
             facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker and not is_asked)
