@@ -502,7 +502,10 @@ def _verb(relation: str) -> str:
     return {"has": "have", "is": "is", "costs": "cost", "goes": "go", "does": "do"}.get(first, _base(first))
 
 
-_AGE_NEXT: Final = rf"(?:now |just |turned |gone |\d|{_WORDS_FOR_NUMBERS}|\w+(?:ieth|eenth|lfth|fth|xth|nth|hth|rth)\b|\d+(?:st|nd|rd|th))"
+_AGE_NEXT: Final = (
+    rf"(?:now |just |turned |gone |\d|{_WORDS_FOR_NUMBERS}|"
+    r"\w+(?:ieth|eenth|lfth|fth|xth|nth|hth|rth)\b)"
+)
 
 
 def _is_older(fact: Fact, text: str, own: str) -> bool:
