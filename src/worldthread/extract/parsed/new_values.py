@@ -504,7 +504,7 @@ def _verb(relation: str) -> str:
 
 _AGE_NEXT: Final = (
     rf"(?:now |just |turned |gone |\d|{_WORDS_FOR_NUMBERS}|"
-    r"\w+(?:ieth|eenth|lfth|fth|xth|nth|hth|rth)\b|\d+(?:st|nd|rd|th))"
+    r"\w+(?:ieth|eenth|lfth|fth|xth|nth|hth|rth)\b)"
 )
 
 
