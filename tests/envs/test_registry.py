@@ -160,7 +160,7 @@ def test_z_machine_games_are_found_in_the_named_folders(tmp_path: Path, monkeypa
         make("jericho:mine")
     with pytest.raises(GameFileError, match="'zork3-v1' needs the file"):
         make("zork3")
-    with pytest.raises(InputError, match="takes no option but valid_actions, inventory, and got level"):
+    with pytest.raises(InputError, match="takes no option but valid_actions, inventory, stochastic, and got level"):
         make("jericho:zork1", level=3)
 
 

@@ -10,7 +10,6 @@ from typing import Final
 from worldthread.extract.parsed.amendments import is_news
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import TABLE, number_of
-from worldthread.extract.parsed.new_values import has_new_value
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -33,24 +32,6 @@ OPENING: Final = re.compile(
 _DENIED: Final = re.compile(  # "Actually I'm not allergic to peanuts, it's cashews"
     r"^actually,? (?:\w+'(?:m|s|re)|(?:\w+ ){1,4}?(?:am|is|are)) not (?P<words>[^,.;:!?]+)"
     r"(?:[,;.–—-]| but) ?(?:it's|i'm|he's|she's|they're|we're|it is|but)\b",
-    re.IGNORECASE,
-)
-_NOT_BUT: Final = re.compile(  # "My neighbour isn't from Hungary, he's from Slovakia"
-    r"^(?:\w+[ ,]+){1,5}?(?:(?:is|are|was|were|do|does|did)(?:n't| not)|'m not|am not|'s not|"
-    r"'re not|not) (?:have |live |work |called |named |own )?"
-    r"(?:(?:in|at|on|to|from|for|as|a|an|the) )*(?P<words>[^,.;:!?]+)(?:[,;.–—-]| but) ?"
-    r"(?:it's|i'm|he's|she's|they're|we're|it is|i have|i've got|i've|i live|i work|he|she|"
-    r"they|we|but|that's|her name is|his name is) ",
-    re.IGNORECASE,
-)
-_ENDED: Final = re.compile(r"\b(?:any ?more|any longer|no longer|now|these days|nowadays|since|yet)\b", re.IGNORECASE)
-_ADMITTED: Final = re.compile(
-    r"\b(?:i fibbed|i lied|i was thinking of|(?:hit|pressed|typed|wrote|told you|gave you|"
-    r"said|picked) the wrong|had (?:it|that|this) wrong|got (?:it|that|this) wrong|"
-    r"(?:and )?always (?:was|has been|were|have been)|hang on|hold on|was wrong|were wrong|"
-    r"slip of the|brain fart|misremember\w*|my bad|silly me|"
-    r"what am i saying|i mean|i meant|let me correct|to correct myself|correction|strike that|"
-    r"scratch that|oops|whoops)\b|\bsorry\W*$|^sorry\b",
     re.IGNORECASE,
 )
 _INSTEAD: Final = re.compile(
@@ -110,13 +91,7 @@ def correction_of(text: str, speaker: str) -> Correction | None:
     """
     plain = text.replace("’", "'")
     denied = _DENIED.match(plain)
-    denied = denied or (_NOT_BUT.match(plain) if _ENDED.search(plain) is None else None)
-    is_certain = (
-        denied is not None
-        or _ADMITTED.search(plain) is not None
-        or _CUES.search(plain) is not None
-        or OPENING.match(plain) is not None
-    )
+    is_certain = denied is not None or _CUES.search(plain) is not None or OPENING.match(plain) is not None
     if is_news(plain) or (not is_certain and _CONTRAST.search(plain) is None):
         return None
     wrong = tuple(match["words"].strip() for match in _INSTEAD.finditer(plain))
@@ -151,31 +126,11 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
         found += [old for old in ours if old not in new and (_is_replaced(old, fact) or _is_renamed(old, fact))]
     if found:
         return with_named(found, view)
-    text = correction.text.replace("’", "'").lower()
-    found = [
-        f
-        for f in ours
-        if f not in new and (_is_of_named_attribute(f, text) or has_new_value(f, text, correction.speaker))
-    ]
-    if found and len({f.key[:2] for f in found}) == 1:
-        return with_named(found, view)
     others = [f for f in ours if f not in new]
     if new:  # what is said of a son corrects nothing of his mother
         subjects = {_plain(f) for f in new}
         others = [f for f in others if _plain(f) in subjects or subjects & set(f.key[2].split())]
     return with_named(_of_attribute(correction, others), view)
-
-
-def _is_of_named_attribute(fact: Fact, text: str) -> bool:
-    """Return whether a correction names the attribute of a fact, and not its value: "He's my favourite author"."""
-    relation, value = fact.key[1:]
-    attribute = relation.removeprefix("has ")
-    return (
-        attribute != relation
-        and len(attribute) > 3
-        and re.search(rf"\bmy {re.escape(attribute)}\b", text) is not None
-        and value not in text
-    )
 
 
 def with_named(facts: list[Fact], view: GraphView) -> list[Fact]:

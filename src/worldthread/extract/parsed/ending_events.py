@@ -28,7 +28,7 @@ PARTICIPLES: Final = frozenset(
 _CODES: Final = {
     "sell": "S", "lose": "L", "rob": "B", "fail": "F", "stop": "T", "leave": "V", "dismiss": "D", "close": "C",
     "cancel": "N", "lapse": "P", "finish": "I", "recover": "R", "oust": "O",
-    "halt": "H", "shed": "E", "annul": "A",
+    "halt": "H", "relinquish": "E", "annul": "A",
 }  # fmt: skip
 _OWNERS: Final = frozenset(["POSS", "my", "our", "his", "her", "their", "your", "its", "the", "a", "an"])
 _MARKS: Final = frozenset(["THING", "BARE", "WHOM", "SUBJ", "it", "them"])

@@ -51,8 +51,7 @@ _QUANTITY: Final = re.compile(rf"\b(?P<number>\d[\d.,]*|{_WORDS_FOR_NUMBERS})(?:
 _ORDINAL: Final = re.compile(
     r"\b(?:(?P<word>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\d+(?:st|nd|rd|th)|"
     r"ground|top) (?P<unit>floor|grade|year|form|class|league|division|semester|term|trimester|team)|"
-    r"(?P<unit_first>year|grade|form|class|room|desk|gate|platform|office|locker|seat|level|"
-    r"building|block|unit|flat|house) "
+    rf"(?P<unit_first>{'|'.join(sorted(LISTS['numbered']))}) "
     r"(?P<number>[a-z]?\d+[a-z]?))\b"
 )
 _CHANGED: Final = re.compile(

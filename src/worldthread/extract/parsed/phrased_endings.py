@@ -260,8 +260,8 @@ _FOR_THE_MOMENT: Final = re.compile(
     r"sure|quiet|asleep|slow|good|keen)\b|"
     r"\b(?:THING|BARE) (?:just )?(?:crashed|froze|ran away from)\b|\bleft (?:THING|BARE|OLD) "
     r"(?:this (?:morning|afternoon|evening)|early|"
-    r"at (?:\d|noon|work|home|school|the)|for (?:a|the|work|lunch|now)|on the (?:table|bus|"
-    r"train)? ?(?:table|counter|desk|bed|sofa))\b|"
+    r"at (?:\d|noon|work|home|school|the)|for (?:a|the|work|lunch|now)|on the (?!bus|"
+    r"train|tram|plane|ferry|coach)\w+)\b|"
     r"\b(?:their|his|her|your|neighbou?rs'?|somebody's|someone's) (?:\w+ )?(?:in |at |on )?(?:THING|"
     r"BARE)\b(?! (?:and|for me))"
 )
@@ -271,10 +271,7 @@ _USED_UP: Final = re.compile(
     r"(?:POSS )?(?:all )?(?:THING|BARE)\b(?! (?:for good|forever|altogether|from my))"
 )
 _CLOSED: Final = re.compile(r"\b(?:closed|shut|close) (?:THING|BARE)\b(?! (?:down|for good|account))")
-_MAY_CLOSE: Final = re.compile(
-    r"account|shop|business|restaurant|bar\b|caf[eé]|salon|studio|store|bakery|company|firm|practice|gallery|pub|blog|channel|profile|"
-    r"school|club|office|hotel|gym|clinic|page|business|branch|parlou?r|inn|diner|boutique"
-)
+_MAY_CLOSE: Final = re.compile(rf"\b(?:{'|'.join(EVENT_TABLE['nouns']['may_close'].split())})")
 _TASTES: Final = re.compile(
     r"(?:eat|drink|like|love|enjoy|prefer|adore|collect|bake|cook|order)s?|is (?:allergic|"
     r"into|fond of|keen on).*|has favou?rite .*"

@@ -56,11 +56,7 @@ _WHEN_CLAUSE: Final = re.compile(
     re.IGNORECASE,
 )
 _AGE_CLAUSE: Final = re.compile(r",? (?:at the age of|at age|aged) [\w-]+(?=,)", re.IGNORECASE)
-_THIS_HOME: Final = re.compile(
-    r"\bthis (?=(?:flat|house|apartment|building|town|city|village|country|street|neighbou?rhood|job|company|office|"
-    r"school)\b)",
-    re.IGNORECASE,
-)
+_THIS_HOME: Final = re.compile(rf"\bthis (?=(?:{'|'.join(sorted(WORDS['surroundings']))})\b)", re.IGNORECASE)
 _TIME_S: Final = re.compile(
     r"^(tomorrow|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day)['’]s (?=my |our |the )", re.IGNORECASE
 )
