@@ -353,7 +353,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
-        told = self._whole_clauses.read(doc, frozenset(one.clause.verb for one in stated if not is_kinship(one)))
+        told = self._of_whole_clauses(doc, stated, referents)
         keys = {one.fact.key for one in stated}
         stated += tuple(
             one
@@ -365,6 +365,14 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _of_whole_clauses(
+        self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents
+    ) -> tuple[LocatedFact, ...]:
+        """Return what whole clauses state beside other facts; nothing of a program, which writes drafts and advice."""
+        if is_program(referents.speaker):
+            return ()
+        return self._whole_clauses.read(doc, frozenset(one.clause.verb for one in stated if not is_kinship(one)))
 
     def _with_dated_sentence(
         self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents, names: frozenset[str]
