@@ -145,6 +145,10 @@ class MirroredGraph:
         """Return a statement."""
         return self._statements[number].statement
 
+    def statement_id(self, number: int) -> str:
+        """Return the id of a statement."""
+        return self._statements[number].statement.id
+
     def is_fact(self, number: int) -> bool:
         """Return whether a statement is a fact."""
         return isinstance(self._statements[number].statement, Fact)
