@@ -116,6 +116,8 @@ class DocumentPassageExtractor(PassageExtractor):
         if not facts and self._is_note:  # the rules know what "I have a cold" says
             is_asked = sentence.text.rstrip().endswith("?")
             facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker and not is_asked)
+        aspects = {fact.aspect for fact in facts}
+        facts += tuple(fact for fact in clauses.facts if fact.aspect is not None and fact.aspect not in aspects)
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
 
 
