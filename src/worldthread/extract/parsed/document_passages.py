@@ -112,14 +112,15 @@ class DocumentPassageExtractor(PassageExtractor):
         is_short = len(self._passage.sentences) < _SHORT and self._topic is None
         is_same = clauses.whole and {fact.key for fact in clauses.facts} == {fact.key for fact in facts}
         kept = tuple(fact for fact in clauses.facts if fact.aspect is not None)
-        if clauses.facts and (is_short or is_same or (clauses.whole and kept)):
+        if clauses.facts and (is_short or is_same):
             return clauses, endings  # with the aspects of its thesis
         if not facts and self._is_note:  # the rules know what "I have a cold" says
             is_asked = sentence.text.rstrip().endswith("?")
             facts = tuple(fact for fact in clauses.facts if fact.subject == referents.speaker and not is_asked)
         if kept:  # "moved to Lyon" of the parser says no more than "lives in Lyon" of the rules
             ends = {(fact.key[0], fact.key[2]) for fact in kept}
-            facts = tuple(fact for fact in facts if (fact.key[0], fact.key[2]) not in ends) + kept
+            facts = kept + tuple(fact for fact in facts if (fact.key[0], fact.key[2]) not in ends)
+            return clauses._replace(facts=tuple(dict.fromkeys(facts))), endings
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
 
 
