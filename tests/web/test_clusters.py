@@ -14,6 +14,9 @@ import pytest
 
 from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis
 from worldthread.graph import TemporalGraph
+
+pytest.importorskip("starlette")
+
 from worldthread.web import memories, memory_routes
 from worldthread.web.clusters import MOST_NAMES, MOST_SHOWN, NameClusters
 

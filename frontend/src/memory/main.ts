@@ -25,7 +25,7 @@ import { TimeAxis } from "./time";
 import { Waiting } from "./waiting";
 
 const NEIGHBOURS = 40; // asked for at a time
-const STATEMENTS = 40; // shown of a name at first: more make a click wait, and are asked for
+const STATEMENTS = 60; // shown of a name at first: more make a click wait, and are asked for
 const MANY_STATEMENTS = 1000;
 const MOST_DRAWN = 1500; // vertices of neighbourhoods: with more, the next one is drawn alone
 
