@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 
-from worldthread.extract.parsed.extractor import ParsedExtractor
-from worldthread.types import Fact
-
 pytestmark = pytest.mark.language
 
-AT = datetime(2024, 5, 15, 10, tzinfo=UTC).timestamp()
-
-
-def stated(sentence: str, at: float | None = AT) -> list[tuple[str, str, str]]:
-    """Return the facts of a message with the days on which they begin and end."""
-
-    def day(time: float | None) -> str:
-        return "" if time is None else datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d")
-
-    found = ParsedExtractor().extract(f"Ana: {sentence}", "Ana", at).statements
-    return [
-        (f"{f.subject} | {f.relation} | {f.object}", day(f.valid_from), day(f.valid_to))
-        for f in found
-        if isinstance(f, Fact)
-    ]
+Stated: TypeAlias = Callable[..., list[tuple[str, str, str]]]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +79,9 @@ def stated(sentence: str, at: float | None = AT) -> list[tuple[str, str, str]]:
         ),
     ],
 )
-def test_a_time_makes_a_statement_of_what_happened(sentence: str, fact: str, begin: str, end: str) -> None:
+def test_a_time_makes_a_statement_of_what_happened(
+    stated: Stated, sentence: str, fact: str, begin: str, end: str
+) -> None:
     assert (fact, begin, end) in stated(sentence)
 
 
@@ -114,15 +100,15 @@ def test_a_time_makes_a_statement_of_what_happened(sentence: str, fact: str, beg
         "She began it, but I stopped in 2019.",
     ],
 )
-def test_nothing_is_stated_without_a_time_or_a_clear_statement(sentence: str) -> None:
+def test_nothing_is_stated_without_a_time_or_a_clear_statement(stated: Stated, sentence: str) -> None:
     assert stated(sentence) == []
 
 
-def test_a_purpose_is_not_a_habit_of_the_past() -> None:
+def test_a_purpose_is_not_a_habit_of_the_past(stated: Stated) -> None:
     assert not any("used to" in fact for fact, _, _ in stated("I used an editor on May 11 to shorten a text."))
 
 
-def test_nothing_happens_at_a_time_in_a_game() -> None:
+def test_nothing_happens_at_a_time_in_a_game(stated: Stated) -> None:
     assert stated("Yesterday we went to a flea market.", at=12.0) == []
 
 
@@ -136,5 +122,5 @@ def test_nothing_happens_at_a_time_in_a_game() -> None:
         ("I start a new job at Opel in June.", "2024-06-01", ""),
     ],
 )
-def test_an_occasion_is_over_and_a_result_lasts(sentence: str, begin: str, end: str) -> None:
+def test_an_occasion_is_over_and_a_result_lasts(stated: Stated, sentence: str, begin: str, end: str) -> None:
     assert [(first, last) for _, first, last in stated(sentence)] == [(begin, end)]

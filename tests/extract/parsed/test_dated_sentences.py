@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 
-from worldthread.extract.parsed.extractor import ParsedExtractor
-from worldthread.types import Fact
-
 pytestmark = pytest.mark.language
 
-AT = datetime(2024, 5, 15, 10, tzinfo=UTC).timestamp()
-
-
-def stated(message: str, at: float | None = AT) -> list[tuple[str, str, str]]:
-    """Return the facts of a message with the days on which they begin and end."""
-
-    def day(time: float | None) -> str:
-        return "" if time is None else datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d")
-
-    found = ParsedExtractor().extract(f"Ana: {message}", "Ana", at).statements
-    return [
-        (f"{f.subject} | {f.relation} | {f.object}", day(f.valid_from), day(f.valid_to))
-        for f in found
-        if isinstance(f, Fact)
-    ]
+Stated: TypeAlias = Callable[..., list[tuple[str, str, str]]]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +54,7 @@ def stated(message: str, at: float | None = AT) -> list[tuple[str, str, str]]:
         ("I'm at a fair in Graz from Friday to Sunday.", "Ana | is at | fair in Graz", "2024-05-17", "2024-05-20"),
     ],
 )
-def test_what_is_left_without_a_time_is_dated(sentence: str, fact: str, begin: str, end: str) -> None:
+def test_what_is_left_without_a_time_is_dated(stated: Stated, sentence: str, fact: str, begin: str, end: str) -> None:
     assert stated(sentence) == [(fact, begin, end)]
 
 
@@ -87,7 +71,7 @@ def test_what_is_left_without_a_time_is_dated(sentence: str, fact: str, begin: s
         ("My ferry's at 6 on Monday morning.", "Ana's ferry | is on | 2024-05-20", "2024-05-20"),
     ],
 )
-def test_an_event_has_its_day(sentence: str, fact: str, begin: str) -> None:
+def test_an_event_has_its_day(stated: Stated, sentence: str, fact: str, begin: str) -> None:
     assert [(shown, first) for shown, first, _ in stated(sentence)] == [(fact, begin)]
 
 
@@ -99,11 +83,13 @@ def test_an_event_has_its_day(sentence: str, fact: str, begin: str) -> None:
         ("I've been awake since 4 a.m.", "2024-05-15", ""),
     ],
 )
-def test_a_time_of_day_is_of_today_or_of_the_day_that_is_named(sentence: str, begin: str, end: str) -> None:
+def test_a_time_of_day_is_of_today_or_of_the_day_that_is_named(
+    stated: Stated, sentence: str, begin: str, end: str
+) -> None:
     assert [(first, last) for _, first, last in stated(sentence)] == [(begin, end)]
 
 
-def test_each_of_several_times_belongs_to_what_stands_before_it() -> None:
+def test_each_of_several_times_belongs_to_what_stands_before_it(stated: Stated) -> None:
     assert stated("I moved to Graz in 2014 and to Cork in 2019.") == [
         ("Ana | lives in | Graz", "2014-01-01", ""),
         ("Ana | lives in | Cork", "2019-01-01", ""),
@@ -127,7 +113,7 @@ def test_each_of_several_times_belongs_to_what_stands_before_it() -> None:
         ("We're moving to Graz. The move is on 1 August.", "Ana | plans to move to | Graz", "2024-08-01"),
     ],
 )
-def test_a_time_may_stand_in_the_sentence_beside(message: str, fact: str, begin: str) -> None:
+def test_a_time_may_stand_in_the_sentence_beside(stated: Stated, message: str, fact: str, begin: str) -> None:
     assert (fact, begin) in [(shown, first) for shown, first, _ in stated(message)]
 
 
@@ -148,15 +134,15 @@ def test_a_time_may_stand_in_the_sentence_beside(message: str, fact: str, begin:
         "!" * 2000 + " tomorrow",
     ],
 )
-def test_what_tells_nothing_is_not_dated(message: str) -> None:
+def test_what_tells_nothing_is_not_dated(stated: Stated, message: str) -> None:
     assert stated(message) == []
 
 
-def test_nothing_is_dated_in_a_game() -> None:
+def test_nothing_is_dated_in_a_game(stated: Stated) -> None:
     assert stated("Last spring I hiked the Pennine Way.", at=12.0) == []
 
 
-def test_a_verb_alone_is_read_only_where_nothing_else_is_said() -> None:
+def test_a_verb_alone_is_read_only_where_nothing_else_is_said(stated: Stated) -> None:
     longer = (
         "I ate. You know how it is there. Last spring I hiked the Pennine Way, and the view was a dream for all of us."
     )

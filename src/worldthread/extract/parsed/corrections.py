@@ -10,6 +10,7 @@ from typing import Final
 from worldthread.extract.parsed.amendments import is_news
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import TABLE, number_of
+from worldthread.extract.parsed.endings import CALLED
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -51,7 +52,6 @@ _SINGLE: Final = re.compile(
 )
 
 
-_CALLED: Final = re.compile(r" (?:called|named) (.+)$")
 _ATTRIBUTE: Final = re.compile(
     r"\bi (?:gave|told|sent) you (?:the|a) wrong "
     r"(?P<noun>(?:e-?mail|phone number|number|address|name|age|birthday|password|pin)\b)"
@@ -135,7 +135,7 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
 
 def with_named(facts: list[Fact], view: GraphView) -> list[Fact]:
     """Return facts with what is said of the names in them: of Luna, when "has cat called Luna" was never so."""
-    names = [match[1] for fact in facts if (match := _CALLED.search(fact.object)) is not None]
+    names = [match[1] for fact in facts if (match := CALLED.search(fact.object)) is not None]
     return list(dict.fromkeys([*facts, *(fact for name in names for fact in view.facts(subject=name))]))
 
 
@@ -203,7 +203,7 @@ def _is_replaced(old: Fact, new: Fact) -> bool:
 
 def _is_renamed(old: Fact, new: Fact) -> bool:
     """Return whether a message gives another name of what a fact names: "the cat's name is Tigger"."""
-    named = _CALLED.search(old.object)
+    named = CALLED.search(old.object)
     if named is None or new.key[1] not in ("has name", "is called"):
         return False
     kind = old.key[2].partition(" called ")[0].partition(" named ")[0]

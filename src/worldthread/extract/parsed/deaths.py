@@ -9,7 +9,7 @@ from typing import Final
 
 from worldthread.extract.parsed.change_tables import KIN, LISTS
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.endings import ended_facts
+from worldthread.extract.parsed.endings import CALLED, ended_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.mentions import Mention, mention_of_text, stem
 from worldthread.graph import GraphView
@@ -80,7 +80,6 @@ _ANY: Final = re.compile(
     r"last|succumb|drown|kill|run over|euthan|better place|found|expired|deceased|perished|"
     r"gave out|angels|cremat|laid|shot\b|hit by"
 )
-_NAMED: Final = re.compile(r" (?:called|named) (.+)$")
 _DETERMINERS: Final = re.compile(r"^(?:(?:my|our|the|poor|dear|old|little|beloved|darling) )+")
 _PETS: Final = LISTS["pets"] | WORDS["pets"]
 _RELATIVES: Final = (LISTS["relations"] | LISTS["partners"] | WORDS["relations"]) - _PETS
@@ -165,7 +164,7 @@ def _is_pet_name(name: str, speaker: str, view: GraphView) -> bool:
         if mention_of_text(fact.subject).head in _PETS or fact.key[1].rpartition(" ")[2] in _PETS:
             return True
     return any(
-        (match := _NAMED.search(fact.key[2])) is not None
+        (match := CALLED.search(fact.key[2])) is not None
         and name == match[1]
         and mention_of_text(fact.key[2][: match.start()]).head in _PETS
         for fact in view.facts(subject=speaker)[-200:]

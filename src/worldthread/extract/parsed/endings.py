@@ -17,7 +17,8 @@ from worldthread.types import Fact
 
 _SHARING: Final = re.compile(r"lives with|has (?:roommate|flatmate|housemate|lodger|tenant|subtenant)")
 _LIKING: Final = re.compile(r"(?:eats|drinks|likes|loves|enjoys|adores|prefers|works at|hates|dislikes)")
-_CALLED: Final = re.compile(r" (?:called|named) (.+)$")
+CALLED: Final = re.compile(r" (?:called|named) (.+)$")
+"""The name at the end of an object: "cat called Luna"."""
 _NAMINGS: Final = ("has name", "is called", "is")
 
 
@@ -143,7 +144,7 @@ def _names(named: Mention, view: GraphView) -> list[str]:
         called = {
             match[1]
             for fact in view.facts(subject=named.owner)
-            if is_in("own", fact) and is_about(named, fact) and (match := _CALLED.search(fact.object)) is not None
+            if is_in("own", fact) and is_about(named, fact) and (match := CALLED.search(fact.object)) is not None
         }
         names += sorted(called) if len(called) == 1 else []
         names += [f.object for f in view.facts(subject=named.owner, relation=f"has {named.head}")]
@@ -218,7 +219,7 @@ def _ends(change: Change, fact: Fact) -> bool:
         if relation.startswith("does not"):
             return not change.targets or any(is_about(t, fact) for t in change.targets)
         return not change.targets or any(t.person or is_about(t, fact, loosely=change.loosely) for t in change.targets)
-    if change.families == ("health",) and _CALLED.search(fact.object) is not None:
+    if change.families == ("health",) and CALLED.search(fact.object) is not None:
         return False  # who has a dog called Rex is not ill
     if change.families == ("any",) and (_is_kin(fact) or _is_liked(fact, change)):
         return False  # a sister is not over, and who likes cake still does when "the cake is gone"

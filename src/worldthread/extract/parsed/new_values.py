@@ -99,72 +99,13 @@ _VERBS: Final = {
     "commute": "commute",
 }
 _FREE: Final = re.compile(r"\b(?:free|free of charge|for nothing|abolished|scrapped)\b")
-_STOP: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "my",
-        "our",
-        "his",
-        "her",
-        "their",
-        "its",
-        "at",
-        "in",
-        "on",
-        "of",
-        "for",
-        "to",
-        "from",
-        "by",
-        "with",
-        "is",
-        "are",
-        "was",
-        "has",
-        "have",
-        "had",
-        "i",
-        "we",
-        "it",
-        "and",
-        "per",
-        "each",
-        "every",
-        "month",
-        "week",
-        "day",
-        "year",
-        "hour",
-        "night",
-        "evening",
-        "morning",
-        "about",
-        "around",
-        "only",
-        "now",
-        "still",
-        "old",
-        "new",
-        "euro",
-        "euros",
-        "dollar",
-        "dollars",
-        "pound",
-        "pounds",
-        "franc",
-        "francs",
-        "quid",
-        "buck",
-        "bucks",
-        "$",
-        "€",
-        "£",
-        "am",
-        "pm",
-    ]
-)
+_STOP: Final = frozenset([
+    "a", "an", "the", "my", "our", "his", "her", "their", "its", "at", "in", "on", "of", "for", "to", "from", "by",
+    "with", "is", "are", "was", "has", "have", "had", "i", "we", "it", "and", "per", "each", "every", "month",
+    "week", "day", "year", "hour", "night", "evening", "morning", "about", "around", "only", "now", "still", "old",
+    "new", "euro", "euros", "dollar", "dollars", "pound", "pounds", "franc", "francs", "quid", "buck", "bucks", "$",
+    "€", "£", "am", "pm",
+])  # fmt: skip
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _CONTACTS: Final = re.compile(
     r"has (?:.* )?(?:email|e-mail|mail|phone|number|mobile|landline|handle|address|extension|"
@@ -203,17 +144,6 @@ def new_valued(facts: Iterable[Fact], text: str, speaker: str) -> list[Fact]:
         ):
             found.append(fact)
     return found
-
-
-def has_new_value(fact: Fact, text: str, speaker: str) -> bool:
-    """Return whether a sentence gives another value of what a fact gives the value of, changed or corrected.
-
-    Args:
-        fact: the fact.
-        text: the sentence in lower case.
-        speaker: who says it.
-    """
-    return _has_new_value(fact, text, normalise_name(speaker))
 
 
 def _is_renamed(fact: Fact, text: str, own: str) -> bool:
@@ -351,53 +281,12 @@ _PLACE_AFTER: Final = re.compile(
     r"(?:the|my)|around the|for (?:the|a|an) [a-z]|to (?:the|a) [a-z]) ?[\w' ]{0,12}"
 )
 _SMALL: Final = frozenset(["the", "my", "our", "at", "of", "on"])
-_LINKING: Final = frozenset(
-    [
-        "the",
-        "my",
-        "our",
-        "a",
-        "an",
-        "this",
-        "that",
-        "his",
-        "of",
-        "for",
-        "in",
-        "on",
-        "to",
-        "and",
-        "i",
-        "we",
-        "put",
-        "moved",
-        "changed",
-        "raised",
-        "our's",
-        "new",
-        "daily",
-        "weekly",
-        "monthly",
-        "so",
-        "pushed",
-        "shifted",
-        "rescheduled",
-        "postponed",
-        "extended",
-        "their",
-        "all",
-        "from",
-        "as",
-        "since",
-        "then",
-        "now",
-        "but",
-        "up",
-        "down",
-        "at",
-        "after",
-    ]
-)
+_LINKING: Final = frozenset([
+    "the", "my", "our", "a", "an", "this", "that", "his", "of", "for", "in", "on", "to", "and", "i", "we", "put",
+    "moved", "changed", "raised", "our's", "new", "daily", "weekly", "monthly", "so", "pushed", "shifted",
+    "rescheduled", "postponed", "extended", "their", "all", "from", "as", "since", "then", "now", "but", "up",
+    "down", "at", "after",
+])  # fmt: skip
 
 
 def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
@@ -460,25 +349,10 @@ def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
 
 
 _IMPLIED: Final = {"rent": "flat apartment house room place studio", "eat": "dinner lunch breakfast supper tea"}
-_UNITS: Final = frozenset(
-    [
-        "minute",
-        "hour",
-        "km",
-        "kilometre",
-        "mile",
-        "kilo",
-        "pound",
-        "stone",
-        "time",
-        "people",
-        "home",
-        "work",
-        "office",
-        "coffee",
-        "cigarette",
-    ]
-)
+_UNITS: Final = frozenset([
+    "minute", "hour", "km", "kilometre", "mile", "kilo", "pound", "stone", "time", "people", "home", "work",
+    "office", "coffee", "cigarette",
+])  # fmt: skip
 
 
 def _is_value(word: str) -> bool:
@@ -536,7 +410,7 @@ def _is_older(fact: Fact, text: str, own: str) -> bool:
             and (one["birthday"] or one["turned"] or re.search(r"\bnow\b|birthday|these days|already", text))
         ):
             unit = number is not None and value[number.end() :].strip()
-            return not unit or not unit.startswith("month") or "month" in text or new < old
+            return not unit or not unit.startswith("month") or "month" in text
     return False
 
 

@@ -468,28 +468,10 @@ _AFTER_IS: Final = (  # what shows that "my wife's" is "my wife is" or "has"
     rf"\w+ly|better|fine|healthy|single|{_NUMBER})\b"
 )
 _BIRTH: Final = re.compile(r"\b(?:born|gave birth|baby|is here|has arrived)\b|'s here\b")
-_COMMON: Final = frozenset(
-    [
-        "the",
-        "and",
-        "but",
-        "for",
-        "from",
-        "with",
-        "not",
-        "now",
-        "out",
-        "off",
-        "has",
-        "have",
-        "had",
-        "was",
-        "were",
-        "are",
-        "been",
-        "they",
-    ]
-)
+_COMMON: Final = frozenset([
+    "the", "and", "but", "for", "from", "with", "not", "now", "out", "off", "has", "have", "had", "was", "were",
+    "are", "been", "they",
+])  # fmt: skip
 _YOUNG: Final = frozenset(
     ["parent", "boy", "girl", "baby", "kid", "one", "toddler", "twin", "child", "youngest", "oldest"]
 )
