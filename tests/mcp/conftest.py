@@ -89,10 +89,13 @@ async def over_http(url: str, token: str | None = TOKEN, mode: str = "auto") -> 
 @asynccontextmanager
 async def over_stdio(memory: Path, *options: str, mode: str = "auto") -> AsyncIterator[Any]:
     from mcp import Client
-    from mcp.client.stdio import StdioServerParameters
+    from mcp.client.stdio import StdioServerParameters, stdio_client
 
     line = command(memory, *options)
-    async with Client(StdioServerParameters(command=line[0], args=line[1:], env=environment()), mode=mode) as client:
+    parameters = StdioServerParameters(command=line[0], args=line[1:], env=environment())
+    # the SDK takes `sys.stderr` of the moment when it is imported, which in a test that captures it is no file
+    transport = stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr)
+    async with Client(transport, mode=mode) as client:
         yield client
 
 

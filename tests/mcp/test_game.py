@@ -51,10 +51,12 @@ def zork(monkeypatch: pytest.MonkeyPatch) -> str:
 async def process(game: str, *options: str) -> AsyncIterator[Call]:
     """A server of a game as a process of its own, over standard input and output."""
     from mcp import Client
-    from mcp.client.stdio import StdioServerParameters
+    from mcp.client.stdio import StdioServerParameters, stdio_client
 
     arguments = ["-m", "worldthread", "mcp", "--game", game, *options]
-    async with Client(StdioServerParameters(command=sys.executable, args=arguments, env={**os.environ})) as client:
+    parameters = StdioServerParameters(command=sys.executable, args=arguments, env={**os.environ})
+    # the SDK takes `sys.stderr` of the moment when it is imported, which in a test that captures it is no file
+    async with Client(stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr)) as client:
         yield caller(client)
 
 
