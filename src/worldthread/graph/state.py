@@ -187,8 +187,8 @@ class GraphState:
             limit: the most to return: the first in order of arrival; ``None`` for all.
         """
         name = self.merged.name(name)
-        key = normalise_name(name)
         statements = self.statements
+        key = statements.strings.find(normalise_name(name))
         found = (
             number
             for number in statements.incident_to(name)

@@ -218,11 +218,10 @@ class StatementTable:
                 found[name] = found.get(name, 0) + 1
         return found
 
-    def has_vertex(self, number: int, key: str) -> bool:
-        """Return whether a statement that is incident to ``key`` has it as a vertex, not only as its relation."""
-        strings = self.strings.items
+    def has_vertex(self, number: int, name: int | None) -> bool:
+        """Return whether a statement that is incident to the name of a number has it not only as its relation."""
         subject, relation, object_ = self.keys[number]
-        return relation == ABSENT or key in (strings[subject], strings[object_])
+        return relation == ABSENT or name in (subject, object_)
 
     def incident_to(self, *names: str) -> list[int]:
         """Return the statements that are incident to the one of ``names`` with the fewest of them.

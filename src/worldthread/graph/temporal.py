@@ -400,6 +400,14 @@ class TemporalGraph:
         """
         return self._episodes.record(self._episodes.number(episode_id))
 
+    def has_speaker(self, name: str) -> bool:
+        """Return whether an episode, perhaps one that was forgotten since, was ever said by somebody of a name.
+
+        Args:
+            name: the name, in any spelling.
+        """
+        return bool(self._episodes.provenances.with_label("speaker", name))
+
     def recorded_time(self, clock: float) -> float:
         """Return the recorded time of what is recorded while a clock shows a time.
 

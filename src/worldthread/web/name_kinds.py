@@ -73,6 +73,8 @@ def name_kind(graph: TemporalGraph, name: str) -> NameKind:
 
 def _speaks(graph: TemporalGraph, name: str) -> bool:
     """Return whether somebody of this name said one of the first statements about the name."""
+    if not graph.has_speaker(name):
+        return False
     for number in graph.numbers_about(name, _MOST_HEARD):
         for id_ in graph.asserting(number)[:1]:
             speaker = graph.episode(id_).provenance.speaker
