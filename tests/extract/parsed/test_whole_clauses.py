@@ -103,8 +103,8 @@ def test_documentation_states_what_its_parts_do() -> None:
         "pollard | is licensed under | MIT licence",
         "jobs (pollard) | are kept for | 30 days",
         "daemon (pollard) | listens on | port 7071",
-        "--quiet | suppresses | all messages",
-        "fetch command | was removed in | 3.0",
+        "--quiet (pollard) | suppresses | all messages",
+        "fetch command (pollard) | was removed in | 3.0",
         "pollard | does not support | Windows",
     }
 

@@ -61,6 +61,15 @@ _LEADING: Final = re.compile(
     rf"^(?:(?:{'|'.join(sorted(_GENERIC))})\b[\s:,-]*|(?:for|to|of|the|with|a|an|and|in)\s+)+", re.IGNORECASE
 )
 _PLACES: Final = LISTS["places"]
+_NUMBERED: Final = LISTS["numbered"]
+_FUNCTIONS: Final = LISTS["functions"]
+_TAKEN_BACK: Final = re.compile(r"\bor (?:rather|so (?:i|we) (?:thought|hoped))\b", re.IGNORECASE)
+_TITLE_PARTS: Final = re.compile(r": | [-–—] ")
+_MANUAL: Final = re.compile(
+    r"^(?:(?:pocket |user |quick |setup )?(?:guide|introduction|manual) (?:to|for) |"
+    r"(?:installing|using|mounting|about) )(?:the |your )?(?=[A-Z])",
+    re.IGNORECASE,
+)
 MAIN: Final = "Motorola"
 """What stands in place of the name of what a text is about: the parser knows it for a name."""
 CODE: Final = re.compile(rf"Xcode[a-z]+|{MAIN}")
@@ -99,6 +108,8 @@ class Discourse:
         self.is_note = is_note
         self.is_letter = is_letter
         self.about = about
+        self.company = speaker if speaker is None or not is_function(speaker) else None
+        """Whom "we" and "our" mean: the speaker; nobody known where that is a function, as "Front Desk" is."""
         self.is_personal = True
         """Whether what has no subject is of the speaker, as "Borrowed Lena's bike" of a diary is."""
         self.describes = False
@@ -116,6 +127,7 @@ class Discourse:
         self._is_told = False
         self._with: set[str] = set()
         self._is_named = False
+        self._has_other_thing = False
         self.main: str | None = None if topic is None else main_of(topic)
         """The thing that the text is about, where it says so: "tidemark" of "tidemark is a tool"."""
         for match in _TITLE_NAME.finditer(topic or ""):
@@ -379,6 +391,8 @@ class Discourse:
             self._genders.setdefault(persons[0], low in _FEMALE)
             return persons[0]
         name = self._subject
+        if self._has_other_thing and name != self.main:
+            return None  # "has taken the first picture. It shows a galaxy": the picture
         if (
             name is None
             or low not in ("it", "its")
@@ -447,10 +461,15 @@ class Discourse:
         self._is_told = is_told
         is_with = {name for t, name in told.items() if t.dep_ == "pobj" and t.head.lower_ == "with"}
         self._with = set() if is_told else is_with
+        self._has_other_thing = any(
+            token.tag_ == "NN" and token.dep_ == "dobj" and any(c.dep_ in ("det", "poss") for c in token.lefts)
+            for token in doc
+        )
         self._is_named = subject is not None and (
             subject in names or subject == self.main or any(subject in d for d in self._descriptions.values())
         )
-        if self.main is None and subject in names and subject is not None and not self._may_be_person(subject):
+        is_new = self.main is None and self.topic is None  # a title says what a text is about
+        if is_new and subject in names and subject is not None and not self._may_be_person(subject):
             root = next((t for t in doc if t.dep_ == "ROOT"), None)
             if root is not None and root.lemma_ == "be" and any(c.dep_ == "attr" for c in root.rights):
                 self.main = subject
@@ -460,6 +479,17 @@ class Discourse:
         self._subject, self._others = None, set()
 
 
+def is_taken_back(text: str) -> bool:
+    """Return whether a sentence takes back what it says: "my door is open, or rather my calendar is"."""
+    return _TAKEN_BACK.search(text) is not None
+
+
+def is_function(speaker: str) -> bool:
+    """Return whether a sender is no person and no company, but an address or an office: "noreply@x.org"."""
+    words = re.findall(r"[\w-]+", speaker.lower())
+    return "@" in speaker or any(word in _FUNCTIONS for word in words)
+
+
 def main_of(title: str) -> str | None:
     """Return the name of what a title says that a text is about: "quillbase" of "CHANGELOG for quillbase"."""
     if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
@@ -467,6 +497,8 @@ def main_of(title: str) -> str | None:
     before, colon, after = title.partition(": ")
     if colon and after[:1].islower() and before[:1].isupper() and " " not in before:
         return before  # "Sluice: operating notes"
+    if (model := _model_of(title)) is not None:
+        return model
     name = _LEADING.sub("", re.sub(r"\(\d\)$", "", title.partition(" > ")[0].strip(" `*"))).strip()
     words = name.split()
     if not words or len(words) > 3 or words[0].lower() in _GENERIC or not name[0].isalnum():
@@ -475,6 +507,19 @@ def main_of(title: str) -> str | None:
         return name if len(name) > 2 and name.lower() not in PROSE_WORDS["function"] else None
     is_proper = all(w[0].isupper() or w[0].isdigit() for w in words)
     return name if is_proper and any(c.isdigit() or w.lower() == title.lower() for w in words for c in w) else None
+
+
+def _model_of(title: str) -> str | None:
+    """Return a thing with the number of a model in a title: "Meridian 5 wall charger" of how to install it."""
+    for part in _TITLE_PARTS.split(title):
+        name = _MANUAL.sub("", part.strip())
+        words = name.split()
+        if not 1 < len(words) < 6 or not words[0][:1].isupper() or words[-1].lower() in _GENERIC:
+            continue
+        is_model = any(c.isdigit() for w in words[1:] for c in w) and not any(w.lower() in _NUMBERED for w in words)
+        if is_model and not re.search(r"(?:19|20)\d\d", name):
+            return name
+    return None
 
 
 def place_of(title: str) -> str | None:

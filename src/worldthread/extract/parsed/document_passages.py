@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CODE_SPAN: Final = re.compile(
     r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))"
 )
+_PLAIN_CODE: Final = re.compile(r"-{0,2}[\w-]+")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _SHORT: Final = 3  # sentences of a text that the rules read if they can
 _LATEST_ROLE: Final = 4
@@ -56,7 +57,11 @@ class DocumentPassageExtractor(PassageExtractor):
         self._main: re.Pattern[str] | None = None
         if not states_facts:
             return
-        sentences = [s for s, _ in passage.sentences if s.speaker is None and is_readable(s.text)]
+        sentences = [
+            s
+            for s, _ in passage.sentences
+            if s.speaker is None and is_readable(s.text) and not (passage.topic and _is_command(s.text))
+        ]
         is_note = self._is_note and passage.topic is None
         writer = speaker if is_note else None
         discourse = Discourse(passage.context, passage.topic, writer, is_note=is_note, about=self._about)
@@ -68,6 +73,7 @@ class DocumentPassageExtractor(PassageExtractor):
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
         discourse.is_personal = any(_FIRST_PERSON.search(text) for text in (s.text for s in sentences))
         discourse.describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
+        self._discourse = discourse
         self._clauses = WholeClauses(discourse, at)
 
     def _masked(self, text: str) -> str:
@@ -84,6 +90,14 @@ class DocumentPassageExtractor(PassageExtractor):
 
     def _unmasked(self, text: str) -> str:
         return CODE.sub(lambda match: self._code.get(match[0], match[0]), text)
+
+    def _with_main(self, fact: Fact) -> Fact | None:
+        """Return a fact of code with what the code is a part of: an option, a field and a branch are of something."""
+        is_code = fact.subject in self._code.values() and _PLAIN_CODE.fullmatch(fact.subject) is not None
+        main = self._code.get(MAIN) if self._main is not None else self._discourse.main
+        if not is_code or fact.subject == main:
+            return fact
+        return None if main is None else replace(fact, subject=f"{fact.subject} ({main})")
 
     def _key_values(self, sentence: Sentence) -> tuple[Fact, ...]:
         found = super()._key_values(sentence)
@@ -109,9 +123,17 @@ class DocumentPassageExtractor(PassageExtractor):
             for one in stated
         )
         facts = tuple(fact for fact in facts if not any(part.count('"') % 2 for part in fact.key))
+        facts = tuple(one for fact in facts if (one := self._with_main(fact)) is not None)
         is_short = len(self._passage.sentences) < _SHORT and self._topic is None
         is_same = clauses.whole and {fact.key for fact in clauses.facts} == {fact.key for fact in facts}
-        kept = tuple(fact for fact in clauses.facts if fact.aspect is not None)
+        longer = {fact.key[:2]: fact.object for fact in facts}  # "costs 3.90 a month" where the rules have "costs 3.90"
+        kept = tuple(
+            _with_period(fact, sentence.text)
+            for fact in clauses.facts
+            if fact.aspect is not None
+            and not longer.get(fact.key[:2], "").startswith(f"{fact.object} ")
+            and not _is_known_from_text(fact, sentence.text)
+        )
         if clauses.facts and (is_short or is_same):
             return clauses, endings  # with the aspects of its thesis
         if not facts and self._is_note:  # the rules know what "I have a cold" says
@@ -122,6 +144,24 @@ class DocumentPassageExtractor(PassageExtractor):
             facts = kept + tuple(fact for fact in facts if (fact.key[0], fact.key[2]) not in ends)
             return clauses._replace(facts=tuple(dict.fromkeys(facts))), endings
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
+
+
+def _is_command(text: str) -> bool:
+    """Return whether a line is a command of a page, "pipx install larder", which ends like no sentence."""
+    return text[:1].islower() and text.rstrip()[-1:] not in ".!;:)"
+
+
+def _with_period(fact: Fact, sentence: str) -> Fact:
+    """Return "costs 3.90 a month" for "costs 3.90", where the sentence says so."""
+    period = re.search(rf"{re.escape(fact.object)}( (?:an?|per|each) [a-z]+)\b", sentence)
+    is_sum = fact.object[-1:].isdigit() and fact.relation.startswith("cost")
+    return replace(fact, object=f"{fact.object}{period[1]}") if period is not None and is_sum else fact
+
+
+def _is_known_from_text(fact: Fact, sentence: str) -> bool:
+    """Return whether only the text says which thing is meant: "the template" of "the template is in the wiki"."""
+    is_word = fact.subject.isalpha() and fact.subject.islower()
+    return is_word and re.search(rf"\b[Tt]he {fact.subject}\b", sentence) is not None
 
 
 def _repaired(doc: Doc) -> Doc:

@@ -16,7 +16,7 @@ from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clause_subjects import RELATIONAL, ClauseSubjects
 from worldthread.extract.parsed.clause_words import MARKS, ClauseWords
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_run_on, relative_clauses
-from worldthread.extract.parsed.discourse import CODE, LISTS, Discourse, is_name, is_role
+from worldthread.extract.parsed.discourse import CODE, LISTS, Discourse, is_name, is_role, is_taken_back
 from worldthread.extract.parsed.facts import LocatedFact, is_time
 from worldthread.extract.parsed.phrases import is_pronoun
 from worldthread.extract.parsed.probable import is_figure
@@ -43,6 +43,12 @@ _BEFORE_DEED: Final = LISTS["before_deed"]
 _FOLLOWING: Final = LISTS["following"]
 _EMPTY_VERBS: Final = WORDS["light"] | WORDS["empty"] | LISTS["empty_verbs"]
 _BEGINNING: Final = LISTS["beginning"]
+_RELATIVE: Final = LISTS["relative"]
+_NEEDING: Final = LISTS["needing"]
+_UNDERGONE: Final = LISTS["undergone"]
+_POLITE: Final = LISTS["polite"]
+_BELONGING: Final = LISTS["belonging"]
+_PLATFORMS: Final = LISTS["platforms"]
 _AUXILIARIES: Final = frozenset(
     ["is", "are", "was", "were", "has", "have", "had", "be", "been", "being", "got", "gets"]
 )
@@ -205,6 +211,10 @@ class WholeClauses:
 
     def _is_a(self, name: str, noun: Token, last: int) -> list[Fact]:
         article = next((c.lower_ for c in noun.lefts if c.dep_ == "det"), "")
+        if article not in ("", "a", "an", "the") or any(c.dep_ == "neg" for c in noun.lefts):
+            return []  # "in the Sierra, no signal"
+        if article == "the" and any(c.lower_ in ("new", "next", "former", "old", "then") for c in noun.lefts):
+            return []  # "Mr Albers, the new headmaster": of which school?
         if noun.lemma_.lower() in WORDS["vague"] or any(c.dep_ in ("conj", "cc", "relcl") for c in noun.rights):
             return []
         if (
@@ -247,6 +257,8 @@ class WholeClauses:
             return []
         if not _is_plain(clause, is_denied=is_denied) or is_figure(verb):
             return []
+        if not _agrees(clause) or _is_cut_short(clause) or subject.partition(" ")[0].lower() in _RELATIVE:
+            return []  # "the next meeting"
         lead = self._lead(clause)
         if lead is None:
             return []
@@ -387,6 +399,9 @@ class WholeClauses:
         ):
             words = words[:-1]
         particle = clause.lemma.partition(" ")[2]
+        own = next((t for t in words[3:] if t.lower_ == "own" and t.nbor(-1).tag_ == "PRP$"), None)
+        if own is not None and own.nbor(-2).lower_ == "of":  # "an account of my own"
+            words = [t for t in words if not own.i - 3 < t.i <= own.i]
         while words and (
             words[0].dep_ == "punct"
             or words[0].lower_ in _DROPPED
@@ -436,7 +451,8 @@ class WholeClauses:
             and clause.verb.i < words[0].i
             and words[0].tag_ in ("IN", "TO")
         ):
-            if relation.split()[-1] not in WORDS["prepositions"]:
+            is_amount = words[0].lower_ == "at" and words[1].lower_ in ("least", "most")
+            if relation.split()[-1] not in WORDS["prepositions"] and not is_amount:
                 relation, words = f"{relation} {words[0].lower_}", words[1:]
             if words[0].tag_ in ("IN", "TO") and words[0].lower_ not in ("about", "around", "over", "under"):
                 return None
@@ -485,10 +501,36 @@ class WholeClauses:
             or normalise_name(text) == normalise_name(subject)
         ):
             return None
-        if text.count("(") != text.count(")") or text.startswith(f"{subject} "):
+        if text.count("(") != text.count(")") or text.split()[-1] in ("no", "no.") or text.startswith(f"{subject} "):
             return None
-        fact = Fact(subject, relation, text)
-        return LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True)
+        fact = self._completed(clause, words, Fact(subject, relation, text))
+        return None if fact is None else LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True)
+
+    def _completed(self, clause: Clause, words: list[Token], fact: Fact) -> Fact | None:
+        """Return a fact as it is understood alone; ``None`` where only the text says of what it is."""
+        head = next((t for t in words if t.head not in words), words[0])
+        is_one = len([t for t in words if t.dep_ != "det"]) == 1
+        if head.lemma_.lower() in _BELONGING and (is_one or clause.lemma == "have") and not _names_something(words):
+            return None  # "has a key": of what?
+        if len(words) == 1 and head.tag_ == "CD" and clause.lemma != "be" and not any(c.isdigit() for c in head.text):
+            return None  # "lasts for fifteen": fifteen what?
+        is_number = clause.lemma == "be" and all(t.tag_ == "CD" or t.text == "-" for t in words)
+        is_here = clause.lemma == "be" and fact.subject == self.discourse.speaker and not clause.is_past
+        if is_here and is_name(head) and any(c.lower_ == "the" for c in head.lefts) and len(words) < 3:
+            return None  # "I'm at the Pemex"
+        if is_number and self.discourse.is_person(fact.subject):
+            is_age = head.text.isdigit() and 0 < int(head.text) < 110 and not clause.is_past
+            return replace(fact, relation="has age") if is_age else None  # "was seventy-six": when?
+        if not self.discourse.describes:
+            is_amount = head.lemma_.lower() in ("percent", "%") or (clause.lemma == "be" and words[0].lower_ == "%")
+            is_amount = is_amount or (clause.subject is None and any(c.dep_ == "nummod" for c in head.lefts))
+            if is_amount and (len(words) < 3 or clause.subject is None):
+                return None  # "is at 12 percent", "wrote 900 words"
+            return fact
+        main = self.discourse.main
+        if clause.is_passive and fact.subject.lower() in _PLATFORMS:  # "Windows is supported since 0.8": by what?
+            return None if main is None else replace(fact, subject=f"{fact.subject} ({main})")
+        return fact
 
     def _lead(self, clause: Clause) -> bool | None:
         """Return whether a time stands before the subject; ``None`` where anything else does."""
@@ -559,6 +601,8 @@ class WholeClauses:
                 marks = {c.lower_ for c in child.children if c.dep_ in ("mark", "advmod") and c.i < child.i} | {
                     child.lower_ if child.dep_ == "prep" else ""
                 }
+                if "since" in marks and (clause.is_perfect or child.dep_ == "advcl"):
+                    return None, None  # "has worked for it since she came"
                 if marks & _CONDITIONS and not (marks & {"as", "while", "when", "where"} and clause.is_past):
                     return None, None
                 limit = child.left_edge.i
@@ -680,6 +724,9 @@ class WholeClauses:
             return None  # a headline: "the button limited to 10 values"
         if clause.negation:
             words = ["does not" if any(True for w in words if w in ("does", "do")) else "is not"]
+        things = [c for c in verb.rights if c.dep_ == "dobj"]
+        if self.discourse.is_note and not words and verb.tag_ == "VBD" and clause.lemma in _UNDERGONE and not things:
+            words.append("was")  # "chain replaced at 4,100 km"
         words.append(form)
         particle = clause.lemma.partition(" ")[2]
         if particle:
@@ -694,6 +741,11 @@ class WholeClauses:
         return time_expressions(doc.text, self.at, is_past=clause.is_past or clause.is_perfect)
 
 
+def _names_something(words: list[Token]) -> bool:
+    """Return whether words have a name, or say of what: "keys of the lodge"."""
+    return any(is_name(t) for t in words) or any(t.dep_ == "prep" and t.lower_ in ("of", "to", "for") for t in words)
+
+
 _PASSING: Final = PROSE_WORDS["weekdays"] | frozenset(["today", "tomorrow", "tonight", "yesterday"])
 _MEASURED: Final = LISTS["measured"]
 PERSONAL: Final = WORDS["relations"] | LISTS["personal"]
@@ -701,7 +753,7 @@ PERSONAL: Final = WORDS["relations"] | LISTS["personal"]
 
 def _is_doubtful(doc: Doc) -> bool:
     text = doc.text
-    return text.rstrip("\"'”’»)] ").endswith(("?", ":")) or len(doc) > 60
+    return text.rstrip("\"'”’»)] ").endswith(("?", ":")) or len(doc) > 60 or is_taken_back(text)
 
 
 def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
@@ -732,6 +784,24 @@ def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
         return False
     is_to = lemma == "be" and not clause.is_passive and any(c.dep_ == "xcomp" or c.tag_ == "TO" for c in verb.rights)
     return not is_to
+
+
+def _agrees(clause: Clause) -> bool:
+    """Return whether a verb fits its subject: "pipx install larder" is a command, no clause."""
+    subject, verb = clause.subject, clause.verb
+    if verb.tag_ != "VBP" or clause.auxiliaries or clause.lemma == "be" or subject is None:
+        return True
+    return subject.tag_ != "NN" and (subject.tag_ != "NNP" or any(c.dep_ == "conj" for c in subject.rights))
+
+
+def _is_cut_short(clause: Clause) -> bool:
+    """Return whether what a verb needs is not there: "is leaving after the summer", "sends greetings"."""
+    things = [c for c in clause.verb.rights if c.dep_ in ("dobj", "attr", "xcomp", "prt")]
+    if clause.lemma.partition(" ")[0] in _NEEDING and not things and not clause.is_passive:
+        return not any(
+            c.dep_ == "prep" and c.lower_ in ("for", "as", "in") and is_name(c.right_edge) for c in clause.verb.rights
+        )
+    return any(c.lemma_.lower() in _POLITE or c.lower_ in _POLITE for c in things)
 
 
 def _follows_noun(dated: list[Token]) -> bool:
