@@ -116,7 +116,8 @@ class ClauseSubjects:
         ):
             words = [t for t in doc[token.left_edge.i : token.i + 1] if t.dep_ != "det"]
             # "the Python version": of what? But "the `fetch` command"
-            is_known = token.lemma_.lower() not in RELATIONAL or CODE.fullmatch(token.nbor(-1).text) is not None
+            is_code = CODE.fullmatch(token.nbor(-1).text) is not None
+            is_known = token.lemma_.lower() not in RELATIONAL or is_code or self._words.discourse.speaker is not None
             if is_known and not any(c.dep_ in ("prep", "acl") for c in token.rights) and self._words.is_clean(words):
                 named = " ".join(t.text for t in words)  # "the Rio Blanco reservoir"
                 is_part = self._words.discourse.describes and token.lower_ != words[0].lower_
@@ -153,7 +154,13 @@ class ClauseSubjects:
     def _numbered(self, token: Token) -> str | None:
         """Return "program 4", of which only the text says what it is a program of; ``None`` for another subject."""
         words = [t for t in token.doc[token.left_edge.i : token.right_edge.i + 1] if t.dep_ != "det"]
-        if len(words) != 2 or words[0].lower_ not in _NUMBERED or not any(c.isdigit() for c in words[1].text):
+        if len(words) != 2 or not any(c.isdigit() for c in words[1].text):
+            return None
+        discourse = self._words.discourse
+        is_first = (
+            words[0].i < 2 and words[0].text not in (discourse.topic or "").split()
+        )  # "Thermocouple 2 was replaced"
+        if words[0].lower_ not in _NUMBERED and not (discourse.describes and is_first and words[1].text.isdigit()):
             return None
         return f"{words[0].lower_} {words[1].text}"
 

@@ -62,7 +62,12 @@ _LEADING: Final = re.compile(
 )
 _PLACES: Final = LISTS["places"]
 _NUMBERED: Final = LISTS["numbered"]
+_SITES: Final = LISTS["sites"] | LISTS["organisations"] | LISTS["of_names"]
 _FUNCTIONS: Final = LISTS["functions"]
+_THING_IN_TITLE: Final = re.compile(
+    r"(?:[A-Za-z][a-z]+ ){0,2}(?P<noun>[A-Za-z][a-z]+) (?:at|in|over|near) (?:the )?"
+    r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*(?= [a-z])"
+)
 _TAKEN_BACK: Final = re.compile(r"\bor (?:rather|so (?:i|we) (?:thought|hoped))\b", re.IGNORECASE)
 _TITLE_PARTS: Final = re.compile(r": | [-–—] ")
 _MANUAL: Final = re.compile(
@@ -130,6 +135,9 @@ class Discourse:
         self._has_other_thing = False
         self.main: str | None = None if topic is None else main_of(topic)
         """The thing that the text is about, where it says so: "tidemark" of "tidemark is a tool"."""
+        self._of_title = _title_thing(topic)
+        if self._of_title is not None:
+            self._things.add(self._of_title[1])
         for match in _TITLE_NAME.finditer(topic or ""):
             words = match[0].split()
             words = words[1:] if len(words) > 2 and words[0].lower().endswith(_AGENTS) else words
@@ -170,16 +178,15 @@ class Discourse:
                 self._surnames.setdefault(words[-1], set()).add(name)
             elif len(words) > 1 and name in self._things:
                 self._first_words.setdefault(words[0], set()).add(name)
-        for token in doc:  # "the Rio Blanco reservoir"
-            if token.tag_ == "NN" and token.i and is_name(token.nbor(-1)) and token.nbor(-1).head == token:
-                parts = [t for t in doc[token.left_edge.i : token.i + 1] if is_name(t) or t == token]
-                if token.nbor(-1).dep_ == "compound" and all(b.i == a.i + 1 for a, b in pairwise(parts)):
-                    name = " ".join(t.text for t in parts)
-                    self._descriptions.setdefault(token.lower_, set()).add(name)
-                    self._things.add(name)
+        for token in doc:
+            if token.tag_ == "NN" and token.i and (name := _compound_name(token)) is not None:
+                self._descriptions.setdefault(token.lower_, set()).add(name)
+                self._things.add(name)
             elif token.tag_ == "NN" and any(c.lower_ in ("a", "an", "another") for c in token.lefts):
-                if not any(is_name(c) for c in token.children if c.dep_ == "appos"):
+                if not any(is_name(c) for c in token.children if c.dep_ == "appos") and not self._introduce(token):
                     self._introduced.add(token.lower_)
+            elif token.tag_ == "NN" and token.dep_ == "dobj" and (owner := self._owner_in(token)) is not None:
+                self._descriptions.setdefault(token.lower_, set()).add(f"{owner}'s {token.text}")
             elif (
                 token.tag_ == "NN"
                 and token.dep_ in ("nsubj", "nsubjpass")
@@ -188,6 +195,29 @@ class Discourse:
                 self._describe_by_name(token)
             if token.lemma_ == "be" and token.dep_ == "ROOT":
                 self._describe_by_predicate(token)
+
+    def _introduce(self, noun: Token) -> bool:
+        """Let "the airfield" mean "airfield near Thornaby Cross" after "a disused airfield near Thornaby Cross"."""
+        places = [c for c in noun.rights if c.dep_ == "prep" and c.lower_ in ("at", "in", "near", "on", "over")]
+        if noun.lower_ not in _SITES or len(places) != 1 or places[0].i != noun.i + 1:
+            return False
+        first = noun.left_edge.i + (noun.left_edge.dep_ == "det")
+        words = noun.doc[first : places[0].right_edge.i + 1]
+        if not is_name(words[-1]) or any(t.is_punct for t in words):
+            return False
+        if len(words) > 7 or words[-1].lower_ in _NO_NAMES:
+            return False
+        self._descriptions.setdefault(noun.lower_, set()).add(words.text)
+        self._things.add(words.text)
+        return True
+
+    def _owner_in(self, noun: Token) -> str | None:
+        """Return whose thing is told of: the observatory's after "the observatory has tested its new telescope"."""
+        owner = next((c for c in noun.lefts if c.dep_ == "poss"), None)
+        subject = next((c for c in noun.head.lefts if c.dep_ == "nsubj"), None)
+        if owner is None or owner.lower_ != "its" or subject is None or subject.tag_ not in ("NN", "NNP"):
+            return None
+        return _compound_name(subject) or (self.name_at(subject) if is_name(subject) else None)
 
     def _descriptions_of(self, token: Token) -> list[Token]:
         """Return the nouns that say what a name is: "maker" of "Kestrel Foods, the maker of ..."."""
@@ -360,6 +390,8 @@ class Discourse:
             return None
         low = noun.lower_
         names = set(self._descriptions.get(low, ()))
+        if not names and self._of_title is not None and self._of_title[0] == low:
+            return self._of_title[1]
         if low in _ANY_COMPANY:
             for other in _ORGANISATIONS:
                 names |= self._descriptions.get(other, set())
@@ -547,6 +579,25 @@ def is_role(noun: str) -> bool:
     """Return whether a noun says what a person is: "poet", "chief executive"."""
     is_known = noun in PROSE_WORDS["persons"] or noun in _TITLES or noun in WORDS["relations"]
     return is_known or (len(noun) > _SHORTEST_AGENT and noun.endswith(("ist", "ician", "keeper", "master")))
+
+
+def _compound_name(noun: Token) -> str | None:
+    """Return "Rio Blanco reservoir", "Wendale hospital trust": a noun after a name; ``None`` for another noun."""
+    if noun.tag_ != "NN" or noun.i == 0 or noun.nbor(-1).head != noun or noun.nbor(-1).dep_ != "compound":
+        return None
+    parts = [t for t in noun.doc[noun.left_edge.i : noun.i + 1] if is_name(t) or t == noun or t.dep_ == "compound"]
+    if not is_name(parts[0]) or any(b.i != a.i + 1 for a, b in pairwise(parts)):
+        return None
+    return " ".join(t.text for t in parts)
+
+
+def _title_thing(topic: str | None) -> tuple[str, str] | None:
+    """Return "plant" and "cement plant at Ogbara" of "Cement plant at Ogbara shuts down"; ``None`` of other titles."""
+    match = _THING_IN_TITLE.match(topic or "")
+    if match is None:
+        return None
+    name = match[0]
+    return match["noun"].lower(), name[0].lower() + name[1:]
 
 
 def _with_topic(doc: Doc, begin: int, end: int, topic: str) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.appointments import appointments
-from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name
+from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name, main_of
 from worldthread.extract.parsed.parser import parse
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -54,6 +54,8 @@ class DocumentPassageExtractor(PassageExtractor):
         self._at = at
         self._docs: dict[int, Doc] = {}
         self._code: dict[str, str] = {}
+        if passage.topic is not None and self._about == passage.topic:
+            self._about = main_of(passage.topic) or self._about
         self._main: re.Pattern[str] | None = None
         if not states_facts:
             return

@@ -53,6 +53,7 @@ _AUXILIARIES: Final = frozenset(
     ["is", "are", "was", "were", "has", "have", "had", "be", "been", "being", "got", "gets"]
 )
 _WAYS: Final = LISTS["ways"]
+_DAY_OF_MONTH: Final = re.compile(r"\bthe \d{1,2}(?:st|nd|rd|th)$")
 _YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d")
 _RELATIVE_TIME: Final = re.compile(
     r"\b(?:ago|last|next|this|today|tonight|tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|earlier|later|"
@@ -518,14 +519,17 @@ class WholeClauses:
         is_here = clause.lemma == "be" and fact.subject == self.discourse.speaker and not clause.is_past
         if is_here and is_name(head) and any(c.lower_ == "the" for c in head.lefts) and len(words) < 3:
             return None  # "I'm at the Pemex"
-        if is_number and self.discourse.is_person(fact.subject):
+        is_who = clause.subject is not None and clause.subject.lower_ == "who"
+        if is_number and (is_who or not self.discourse.is_thing(fact.subject)):
             is_age = head.text.isdigit() and 0 < int(head.text) < 110 and not clause.is_past
             return replace(fact, relation="has age") if is_age else None  # "was seventy-six": when?
         if not self.discourse.describes:
-            is_amount = head.lemma_.lower() in ("percent", "%") or (clause.lemma == "be" and words[0].lower_ == "%")
-            is_amount = is_amount or (clause.subject is None and any(c.dep_ == "nummod" for c in head.lefts))
-            if is_amount and (len(words) < 3 or clause.subject is None):
-                return None  # "is at 12 percent", "wrote 900 words"
+            is_share = head.lemma_.lower() in ("percent", "%", "cent") and not any(
+                c.dep_ == "prep" for c in head.rights
+            )
+            is_count = clause.subject is None and any(c.dep_ == "nummod" for c in head.lefts)
+            if is_share or is_count or _DAY_OF_MONTH.search(fact.object):
+                return None  # "is at 12 percent", "wrote 900 words", "is full for the 6th"
             return fact
         main = self.discourse.main
         if clause.is_passive and fact.subject.lower() in _PLATFORMS:  # "Windows is supported since 0.8": by what?
