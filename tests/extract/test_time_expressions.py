@@ -213,7 +213,7 @@ ENGLISH = [
     # a year after the month, the same day of another year, nights, plans that were moved
     ("I moved in March last year.", [("in March last year", "2023-03-01", "2023-04-01", "at", "month")]),
     ("We marry in June of next year.", [("in June of next year", "2025-06-01", "2025-07-01", "at", "month")]),
-    ("I met her a year ago today.", [("a year ago today", "2023-05-15", "2023-05-16", "at", "year")]),
+    ("I met her a year ago today.", [("a year ago today", "2023-05-15", "2023-05-16", "at", "day")]),
     ("We got back two nights ago.", [("two nights ago", "2024-05-13", "2024-05-14", "at", "day")]),
     ("I saw it the night before last.",
      [("the night before last", "2024-05-13T17:00", "2024-05-14", "at", "day part")]),

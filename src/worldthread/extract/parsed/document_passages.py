@@ -195,6 +195,8 @@ def is_description(docs: list[Doc]) -> bool:
             return False
         for token in doc:
             if token.dep_ in ("ROOT", "auxpass", "aux") and token.tag_ in ("VBD", "VBP", "VBZ", "VB"):
+                if token.tag_ == "VB" and any(c.lower_ == "will" for c in token.lefts):
+                    continue  # news of what is to come
                 past += token.tag_ in _PAST
                 present += token.tag_ not in _PAST
     return present > 0 and present >= 3 * past

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.aspects import aspect_for
@@ -44,6 +45,7 @@ _FOLLOWING: Final = LISTS["following"]
 _EMPTY_VERBS: Final = WORDS["light"] | WORDS["empty"] | LISTS["empty_verbs"]
 _BEGINNING: Final = LISTS["beginning"]
 _RELATIVE: Final = LISTS["relative"]
+_WILL: Final = frozenset(["will", "'ll", "’ll"])
 _NEEDING: Final = LISTS["needing"]
 _UNDERGONE: Final = LISTS["undergone"]
 _POLITE: Final = LISTS["polite"]
@@ -258,8 +260,8 @@ class WholeClauses:
             return []
         if not _is_plain(clause, is_denied=is_denied) or is_figure(verb):
             return []
-        if not _agrees(clause) or _is_cut_short(clause) or subject.partition(" ")[0].lower() in _RELATIVE:
-            return []  # "the next meeting"
+        if not _agrees(clause) or _is_cut_short(clause) or _is_relative(subject):
+            return []
         lead = self._lead(clause)
         if lead is None:
             return []
@@ -312,6 +314,8 @@ class WholeClauses:
                     (placed.fact.valid_from or 0) <= self.at if is_past else not _is_over(clause, placed.fact, self.at)
                 )
                 return [placed] if is_right else []
+        if clause.modal and not dated:
+            return []  # "she will be missed"
         if dated or lead:
             if self.at is not None:
                 placed = with_times(doc, (found,), self.at, _verbs(doc))[0]
@@ -336,9 +340,10 @@ class WholeClauses:
                     and not clause.is_past
                 ):
                     placed = placed._replace(fact=replace(placed.fact, valid_to=None))
-                if is_dated and not is_open and not _is_over(clause, placed.fact, self.at):
+                is_ahead = not clause.modal or (placed.fact.valid_from or 0.0) > self.at
+                if is_dated and is_ahead and not is_open and not _is_over(clause, placed.fact, self.at):
                     return [placed]
-                if is_dated:
+                if is_dated or clause.modal:
                     return []
             if lead:
                 return []
@@ -357,6 +362,8 @@ class WholeClauses:
     ) -> list[LocatedFact]:
         """Return what only a time completes: "died in 2021", "was built in 1934"."""
         text = " ".join("".join(t.text_with_ws for t in dated).split())
+        if clause.modal:
+            return []
         if clause.lemma == "be" and not clause.is_passive:
             return []
         if dated[0].dep_ == "prep":
@@ -367,6 +374,8 @@ class WholeClauses:
                 return [located]
             placed = with_times(doc, (located,), self.at, _verbs(doc))[0]
             return [placed._replace(fact=replace(placed.fact, object=text))]
+        if dated[0].lower_ == "after" and clause.is_perfect and clause.lemma.partition(" ")[0] in _BEGINNING:
+            return [located]  # "has retired after nineteen years"
         roles = ("at",) if not _is_lasting(clause) else ("at", "since", "until")
         known = [
             t
@@ -693,7 +702,7 @@ class WholeClauses:
                 if c.dep_ in ("aux", "auxpass") and any(o.dep_ == "auxpass" for o in first.children)
             ]
         for auxiliary in own:
-            low = auxiliary.lower_.replace("’", "'")
+            low = "will" if auxiliary.lower_ in _WILL else auxiliary.lower_.replace("’", "'")
             words.append(
                 {
                     "'s": "has" if clause.is_perfect or "been" in [c.lower_ for c in own] else "is",
@@ -718,7 +727,7 @@ class WholeClauses:
             form = "is"
         elif is_first and form == "were":
             form = "was"
-        elif is_first and verb.tag_ in ("VBP", "VB") and not own:
+        elif is_first and verb.tag_ in ("VBP", "VB") and not own and not clause.modal:
             form = third_person(form)
         if is_first:
             words = [{"have": "has", "are": "is", "do": "does", "were": "was"}.get(w, w) for w in words]
@@ -764,13 +773,15 @@ def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
     """Return whether a clause tells something as true: no modal verb, no attitude, no earlier past."""
     if clause.lemma == "be back" or (clause.is_perfect and clause.is_progressive):
         return False
-    if clause.modal or (clause.is_past and (clause.is_perfect or clause.is_progressive)):
+    if clause.modal and (clause.modal not in _WILL or clause.negation or clause.is_past or clause.is_perfect):
+        return False
+    if clause.is_past and (clause.is_perfect or clause.is_progressive):
         return False
     verb = clause.verb
     lemma = clause.lemma.partition(" ")[0]
-    if (verb.tag_ == "VB" and not is_denied) or not verb.text.replace("'", "").replace("’", "").replace(
-        "-", ""
-    ).isalpha():
+    if (verb.tag_ == "VB" and not is_denied and not clause.modal) or not verb.text.replace("'", "").replace(
+        "’", ""
+    ).replace("-", "").isalpha():
         return False
     if (
         lemma in _INNER
@@ -798,9 +809,17 @@ def _agrees(clause: Clause) -> bool:
     return subject.tag_ != "NN" and (subject.tag_ != "NNP" or any(c.dep_ == "conj" for c in subject.rights))
 
 
+def _is_relative(subject: str) -> bool:
+    """Return whether a subject is known only to those who know others: "next meeting", "number of the new board"."""
+    words = subject.lower().split()
+    return words[0] in _RELATIVE or any(a == "the" and b in _RELATIVE for a, b in pairwise(words))
+
+
 def _is_cut_short(clause: Clause) -> bool:
     """Return whether what a verb needs is not there: "is leaving after the summer", "sends greetings"."""
     things = [c for c in clause.verb.rights if c.dep_ in ("dobj", "attr", "xcomp", "prt")]
+    if any(c.dep_ == "dative" and is_pronoun(c) for c in clause.verb.rights):
+        return True  # "offered me his nephew"
     if clause.lemma.partition(" ")[0] in _NEEDING and not things and not clause.is_passive:
         return not any(
             c.dep_ == "prep" and c.lower_ in ("for", "as", "in") and is_name(c.right_edge) for c in clause.verb.rights
