@@ -144,6 +144,11 @@ class Discourse:
             if len(words) == 2 and not any(w.lower() in _ORGANISATIONS | PROSE_WORDS["impersonal"] for w in words):
                 self._surnames.setdefault(words[-1], set()).add(" ".join(words))
 
+    @property
+    def is_news(self) -> bool:
+        """Whether nobody speaks and nothing is described, so that "the coaster Frieda K" says what that is."""
+        return self.speaker is None and not self.describes
+
     # -- what a sentence shows ----------------------------------------------------------------------------------------
 
     def observe(self, doc: Doc) -> None:

@@ -32,6 +32,12 @@ _LATEST_ROLE: Final = 4
 _LONGEST: Final = 300  # characters of a sentence that is parsed
 _VERB: Final = re.compile(r"[a-z]{2}")
 _NO_PROSE: Final = re.compile(r"[{}|=\\\[\]<>]|\w_\w|->|\w\(\)|#\d|::|\bhttps?:|@\w")
+# an item of a list, a bug by its number, a version with its day, an urgency of Debian
+_CHANGE: Final = re.compile(
+    r"^\s*(?:[-*•]|o (?=[A-Z])|\d{4,} )|\bbpo-\d+|:bzbug:|\b(?:[Bb]ug|[Cc]loses:) ?#?\d{3,}|"
+    r"\(#?\d{4,}\)|^\d+\.\d+\S* [-(]|\burgency="
+)
+_NUMBERS_OF_BUGS: Final = re.compile(r"(?:\b\d{5,7}\b.{10,}){2}")
 _SAID: Final = re.compile(r"\b(?:said|told)\b|[“\"][^\"”]{25,}[”\"]")
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]m|my|me)\b|\b(?:Dr|Mrs?|Ms|Miss)\b")
 _PAST: Final = frozenset(["VBD"])
@@ -57,7 +63,8 @@ class DocumentPassageExtractor(PassageExtractor):
         if passage.topic is not None and self._about == passage.topic:
             self._about = main_of(passage.topic) or self._about
         self._main: re.Pattern[str] | None = None
-        if not states_facts:
+        self._is_list = is_list_of_changes([sentence.text for sentence, _ in passage.sentences])
+        if not states_facts or self._is_list:
             return
         sentences = [
             s
@@ -102,7 +109,7 @@ class DocumentPassageExtractor(PassageExtractor):
         return None if main is None else replace(fact, subject=f"{fact.subject} ({main})")
 
     def _key_values(self, sentence: Sentence) -> tuple[Fact, ...]:
-        found = super()._key_values(sentence)
+        found = () if self._is_list else super()._key_values(sentence)
         if found or not self._is_note or self._topic is not None or self._at is None or abs(self._at) < TURNS:
             return found
         return tuple(appointments(without_heading(sentence.text), self._about, self._at))
@@ -185,6 +192,16 @@ def is_readable(text: str) -> bool:
     if _NO_PROSE.search(_CODE_SPAN.sub("", text)):
         return False
     return 12 <= len(text) <= _LONGEST and text.count(" ") > 1 and _VERB.search(text) is not None
+
+
+def is_list_of_changes(texts: list[str]) -> bool:
+    """Return whether a passage lists changes or bugs, as the NEWS of a package do: fragments of sentences.
+
+    Args:
+        texts: its sentences.
+    """
+    changes = sum(_CHANGE.search(text) is not None for text in texts)
+    return 2 * changes >= len(texts) and (changes > 1 or any(_NUMBERS_OF_BUGS.search(text) for text in texts))
 
 
 def is_description(docs: list[Doc]) -> bool:

@@ -187,7 +187,7 @@ class WholeClauses:
                 if (
                     article == "the"
                     and before.lemma_.lower() not in RELATIONAL
-                    and (is_role(noun) or (self.discourse.described(before) == name and not self.discourse.speaker))
+                    and (is_role(noun) or (self.discourse.described(before) == name and self.discourse.is_news))
                     and self._words.is_clean(words)
                 ):
                     found.append(Fact(name, "is a", self._words.text(words, name) or ""))
