@@ -212,7 +212,7 @@ def is_description(docs: list[Doc]) -> bool:
             return False
         for token in doc:
             if token.dep_ in ("ROOT", "auxpass", "aux") and token.tag_ in ("VBD", "VBP", "VBZ", "VB"):
-                if token.tag_ == "VB" and any(c.lower_ == "will" for c in token.lefts):
+                if token.tag_ == "VB" and any(c.lower_ == "will" for c in (*token.lefts, *token.head.lefts)):
                     continue  # news of what is to come
                 past += token.tag_ in _PAST
                 present += token.tag_ not in _PAST

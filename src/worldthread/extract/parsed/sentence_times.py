@@ -14,6 +14,18 @@ from worldthread.extract.times import TimeExpression, time_expressions
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
+_OF_THINGS: Final = WORDS["schedules"] | {
+    "arrive",
+    "come",
+    "cost",
+    "work",
+    "take",
+    "last",
+    "fit",
+    "run",
+    "break",
+    "fail",
+}
 _LONGEST: Final = 24  # words and marks
 _LONGEST_TEXT: Final = 200  # characters
 _TENSED: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
@@ -135,11 +147,23 @@ def parts_of(doc: Doc, at: float) -> tuple[str, ...]:
     is_left_out = opening.tag_ == "VBG" and opening.dep_ == "ROOT"  # "Moving to Leeds next month"
     if text and (_OFF_TO.match(text) or (is_left_out and not any(c.dep_ == "nsubj" for c in opening.children))):
         text = f"I'm {text[0].lower()}{text[1:]}"
+    elif text and _leaves_out_speaker(doc):
+        text = f"I {text[0].lower()}{text[1:]}"
     return () if not text or _DOUBTFUL.search(text) else tuple(_parts(text, doc, at))
 
 
 def _is_short(doc: Doc) -> bool:
     return 0 < len(doc) <= _LONGEST and len(doc.text) <= _LONGEST_TEXT
+
+
+def _leaves_out_speaker(doc: Doc) -> bool:
+    """Return whether a sentence begins with what only a person does: "finished chemo on the 2nd"."""
+    verb = doc[0]
+    is_past = verb.tag_ in ("VBD", "VBN") and verb.dep_ == "ROOT" and verb.lemma_.lower() not in _OF_THINGS
+    if not is_past or any(c.dep_ in ("nsubj", "nsubjpass", "aux", "auxpass") for c in verb.children):
+        return False
+    following = [c.dep_ for c in verb.rights]
+    return "dobj" in following or (verb.tag_ == "VBD" and "prep" in following and "agent" not in following)
 
 
 def misleads(doc: Doc, at: float) -> bool:

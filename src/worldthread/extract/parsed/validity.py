@@ -162,9 +162,6 @@ def _is_on_leave(clause: Clause) -> bool:
 
 
 _DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}(?: to \d{4}(?:-\d\d){0,2})?")  # "runs out in 2027"
-_CLOCK: Final = re.compile(
-    r"at (?:[\w:.]+ )*?[\w:.]+(?= (?:today|tomorrow|yesterday|this|tonight|on)\b)", re.IGNORECASE
-)
 _SHORT: Final = frozenset(["minute", "hour", "second"])
 _BEGINNING: Final = frozenset(["start", "begin", "join", "move", "switch", "transfer", "relocate", "become", "retire"])
 _BOUNDS: Final[dict[str, Role]] = {"since": "since", "until": "until", "till": "until"}
@@ -193,13 +190,19 @@ def _is_topic(time: Span) -> bool:
 
 def _without_time(value: str, times: list[str]) -> str:
     """Return an object without the time at its end: "kayaking" for "kayaking the day before yesterday"."""
-    clocks = [clock[0] for time in times if (clock := _CLOCK.match(time)) is not None]  # "at noon" of "at noon today"
-    for time in (*times, *clocks):
+    for time in (*times, *(part for whole in times for part in _parts_of_time(whole))):
         rest = value[: -len(time)].rstrip() if value.lower().endswith(time.lower()) else ""
         rest = re.sub(r"(?:,| (?:ever )?since| back)$", "", rest)
         if rest and rest.split()[-1].lower() not in WORDS["prepositions"]:  # "a book about last summer"
             return rest
     return value
+
+
+def _parts_of_time(time: str) -> list[str]:
+    """Return the first and the last words of a time, of which the model took the others for the time: "a week on"."""
+    words = time.split()
+    cuts = range(2, len(words))
+    return [" ".join(words[:k]) for k in cuts] + [" ".join(words[k:]) for k in range(1, len(words) - 1)]
 
 
 def _overlap(time: str, value: str) -> bool:
