@@ -184,7 +184,10 @@ class Discourse:
             elif len(words) > 1 and name in self._things:
                 self._first_words.setdefault(words[0], set()).add(name)
         for token in doc:
-            if token.tag_ == "NN" and token.i and (name := _compound_name(token)) is not None:
+            is_known = (
+                token.lower_ not in LISTS["relational"] or self.speaker is not None
+            )  # "the Python version": of what?
+            if token.tag_ == "NN" and is_known and (name := _compound_name(token)) is not None:
                 self._descriptions.setdefault(token.lower_, set()).add(name)
                 self._things.add(name)
             elif token.tag_ == "NN" and any(c.lower_ in ("a", "an", "another") for c in token.lefts):

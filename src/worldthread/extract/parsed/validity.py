@@ -271,8 +271,8 @@ def _is_occasion(clause: Clause) -> bool:
     readings = [clause.lemma, f"{verb} {following}", f"{verb} {thing}"]  # "took a test"
     if particle != "up":  # "signed up" is not "signed"
         readings.append(verb)
-    if clause.is_passive and not (clause.is_past and _is_told_of_once(clause)):
-        return False
+    if clause.is_passive:
+        return clause.is_past and verb in WORDS["treatments"]
     return _is_had_done(clause) or any(map(is_occasion, readings))
 
 
@@ -283,7 +283,9 @@ def _is_had_done(clause: Clause) -> bool:
         return False
     if clause.lemma == "get off" and any(c.dep_ == "dobj" for c in verb.rights):
         return True
-    done = (c for c in verb.rights if c.dep_ in ("ccomp", "xcomp", "acl", "oprd") and c.tag_ == "VBN")
+    done = [c for c in verb.rights if c.dep_ in ("ccomp", "xcomp", "acl", "oprd") and c.tag_ == "VBN"]
+    if any(c.lemma_.lower() in WORDS["installing"] for c in done):
+        return False
     return any(c.dep_ in ("nsubj", "nsubjpass", "dobj") for deed in done for c in (*deed.lefts, *verb.rights))
 
 
