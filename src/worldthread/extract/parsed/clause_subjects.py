@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clause_words import ClauseWords
 from worldthread.extract.parsed.clauses import WORDS, Clause
-from worldthread.extract.parsed.discourse import CODE, LISTS, is_name, place_of
+from worldthread.extract.parsed.discourse import CODE, EDITIONS, LISTS, is_name, place_of
 from worldthread.extract.parsed.phrases import is_pronoun
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
@@ -117,7 +117,7 @@ class ClauseSubjects:
             words = [t for t in doc[token.left_edge.i : token.i + 1] if t.dep_ != "det"]
             # "the Python version": of what? But "the `fetch` command"
             is_code = CODE.fullmatch(token.nbor(-1).text) is not None
-            is_known = token.lemma_.lower() not in RELATIONAL or is_code or self._words.discourse.speaker is not None
+            is_known = token.lemma_.lower() not in EDITIONS or is_code or self._words.discourse.speaker is not None
             if is_known and not any(c.dep_ in ("prep", "acl") for c in token.rights) and self._words.is_clean(words):
                 named = " ".join(t.text for t in words)  # "the Rio Blanco reservoir"
                 is_part = self._words.discourse.describes and token.lower_ != words[0].lower_

@@ -62,6 +62,8 @@ _LEADING: Final = re.compile(
 )
 _PLACES: Final = LISTS["places"]
 _NUMBERED: Final = LISTS["numbered"]
+EDITIONS: Final = LISTS["editions"]
+"""Nouns that a name before them does not tell apart: "the Python version" of a module."""
 _SITES: Final = LISTS["sites"] | LISTS["organisations"] | LISTS["of_names"]
 _FUNCTIONS: Final = LISTS["functions"]
 _THING_IN_TITLE: Final = re.compile(
@@ -184,9 +186,7 @@ class Discourse:
             elif len(words) > 1 and name in self._things:
                 self._first_words.setdefault(words[0], set()).add(name)
         for token in doc:
-            is_known = (
-                token.lower_ not in LISTS["relational"] or self.speaker is not None
-            )  # "the Python version": of what?
+            is_known = token.lower_ not in EDITIONS or self.speaker is not None  # "the Python version": of what?
             if token.tag_ == "NN" and is_known and (name := _compound_name(token)) is not None:
                 self._descriptions.setdefault(token.lower_, set()).add(name)
                 self._things.add(name)

@@ -522,7 +522,7 @@ class WholeClauses:
         is_one = len([t for t in words if t.dep_ != "det"]) == 1
         if head.lemma_.lower() in _BELONGING and (is_one or clause.lemma == "have") and not _names_something(words):
             return None  # "has a key": of what?
-        if len(words) == 1 and head.tag_ == "CD" and clause.lemma != "be" and not any(c.isdigit() for c in head.text):
+        if len(words) == 1 and head.tag_ == "CD" and clause.lemma not in ("be", "turn") and head.text.isalpha():
             return None  # "lasts for fifteen": fifteen what?
         is_number = clause.lemma == "be" and all(t.tag_ == "CD" or t.text == "-" for t in words)
         is_here = clause.lemma == "be" and fact.subject == self.discourse.speaker and not clause.is_past
