@@ -56,8 +56,9 @@ class Letter:
     def _is_understood(self, doc: Doc, one: LocatedFact) -> bool:
         fact, clause = one.fact, one.clause
         speaker = self._discourse.speaker
-        if speaker is not None and is_function(speaker) and fact.subject.startswith(speaker):
-            return False  # "noreply@example.net's shops"
+        is_ours = any(t.lower_ in ("we", "our", "us") for t in doc)
+        if is_ours and speaker is not None and is_function(speaker) and fact.subject.startswith(speaker):
+            return False  # "noreply@example.net's shops"; but "I" is whoever writes
         if _POINTING.search(fact.subject) or _POINTING.search(fact.object) or _PERCENT.fullmatch(fact.object):
             return False
         verb = clause.verb
