@@ -213,7 +213,10 @@ ENGLISH = [
     # a year after the month, the same day of another year, nights, plans that were moved
     ("I moved in March last year.", [("in March last year", "2023-03-01", "2023-04-01", "at", "month")]),
     ("We marry in June of next year.", [("in June of next year", "2025-06-01", "2025-07-01", "at", "month")]),
-    ("I met her a year ago today.", [("a year ago today", "2023-05-15", "2023-05-16", "at", "year")]),
+    ("I met her a year ago today.", [("a year ago today", "2023-05-15", "2023-05-16", "at", "day")]),
+    ("I'm away from 21.05.2024 to 11.06.2024.",
+     [("from 21.05.2024 to 11.06.2024", "2024-05-21", "2024-06-12", "during", "day")]),
+    ("I live on 14th of October Street.", []),
     ("We got back two nights ago.", [("two nights ago", "2024-05-13", "2024-05-14", "at", "day")]),
     ("I saw it the night before last.",
      [("the night before last", "2024-05-13T17:00", "2024-05-14", "at", "day part")]),

@@ -103,8 +103,8 @@ def test_documentation_states_what_its_parts_do() -> None:
         "pollard | is licensed under | MIT licence",
         "jobs (pollard) | are kept for | 30 days",
         "daemon (pollard) | listens on | port 7071",
-        "--quiet | suppresses | all messages",
-        "fetch command | was removed in | 3.0",
+        "--quiet (pollard) | suppresses | all messages",
+        "fetch command (pollard) | was removed in | 3.0",
         "pollard | does not support | Windows",
     }
 
@@ -136,6 +136,56 @@ def test_a_mail_tells_of_its_sender_and_of_others() -> None:
     found = facts(text, "Ida")
     assert "Ida | has borrowed | eight chairs from the village hall" in found
     assert "Ricardo | was promoted to | manager" in found
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "My wife Ada is at the house every Saturday.",
+        "Ada has the deploy keys.",
+        "Ada has a key.",
+        "Ada joined us in March.",
+        "The next meeting is in the music room.",
+        "I'm off on Friday, hiking in the Sierra, no signal.",
+        "My door is open, or rather my calendar is.",
+        "Mr Albers, the new headmaster, smiled.",
+        "Ada sends greetings.",
+        "My battery is at 12 percent.",
+        "He was seventy-six.",
+    ],
+)
+def test_a_mail_leaves_out_what_only_its_reader_knows(sentence: str) -> None:
+    found = facts(f"Hi Tom,\n\nI live in Graz. {sentence}\n\nBest wishes\nIda", "Ida")
+    assert set(found) - {"Ida | has wife | Ada"} <= {"Ida | lives in | Graz"}
+
+
+def test_we_are_nobody_known_where_the_sender_is_a_function() -> None:
+    text = "Dear customer,\n\nOur shops in Ghent are closed on Mondays. We have twelve rooms.\n\nBest wishes"
+    assert facts(text, "noreply@example.org") == {}
+    assert "Fern Hotel | has | twelve rooms" in facts(text, "Fern Hotel")
+
+
+def test_what_will_be_at_a_time_is_to_come() -> None:
+    text = "News\n\nOsler Foods will move to Leeds in July. Ida Berg will be missed. Ida Berg will move to Turku."
+    assert facts(text) == {"Osler Foods | will move to | Leeds": "2024-07-01.."}
+
+
+def test_numbered_parts_carry_the_name_of_the_thing() -> None:
+    text = "Rowan 2 kettle: quick start\n\nThe kettle holds two litres. Program 3 is for green tea. Its lid is heavy."
+    found = facts(text)
+    assert "program 3 (Rowan 2 kettle) | is for | green tea" in found
+    assert "Rowan 2 kettle | holds | two litres" in found
+    assert facts("Program 3 is for green tea. Program 4 makes jam. Program 5 makes soup.") == {}
+
+
+def test_a_list_of_changes_states_nothing() -> None:
+    text = "NEWS\n\n- bpo-42129: spamlib now honours namespace packages.\n\n- bpo-42130: spamlib supports Windows.\n"
+    assert facts(text) == {}
+
+
+def test_the_airfield_is_the_one_that_was_named() -> None:
+    text = "Orchid found\n\nA botanist found it on an airfield near Thornaby. The airfield was built in 1942."
+    assert facts(text) == {"airfield near Thornaby | was built in | 1942": "1942-01-01.."}
 
 
 def test_a_turn_of_a_talk_tells_less_of_its_speaker() -> None:

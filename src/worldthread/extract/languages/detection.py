@@ -75,7 +75,8 @@ _ENGLISH_FRAME: Final = re.compile(
     r"|\b(?:i['’]?m|i['’]?ve|i['’]ll|i['’]d|don['’]?t|can['’]?t|doesn['’]?t|it['’]s|he['’]s|she['’]s"
     r"|we['’]re|we['’]ve) \w"
     r"|(?-i:\bI) [a-z]+ (?:an?|some) [a-z]|\bthe [a-z]"
-    r"|\b(?:i|we)(?:['’]ve| have| had to)? [a-z]+ (?:my|our|his|her) [a-z]",
+    r"|\b(?:i|we)(?:['’]ve| have| had to)? [a-z]+ (?:my|our|his|her) [a-z]"
+    r"|\b(?:an?|two|three|four|five|six|seven|eight|nine|ten|twelve) (?:days?|weeks?|months?|years?)\b",
     re.IGNORECASE,
 )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clause_words import ClauseWords
 from worldthread.extract.parsed.clauses import WORDS, Clause
-from worldthread.extract.parsed.discourse import CODE, LISTS, is_name, place_of
+from worldthread.extract.parsed.discourse import CODE, EDITIONS, LISTS, is_name, place_of
 from worldthread.extract.parsed.phrases import is_pronoun
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 RELATIONAL: Final = WORDS["vague"] | LISTS["relational"]
 """Nouns of which only other sentences say which one is meant, whatever a text describes."""
 _WHOLE: Final = LISTS["whole"]
+_PROGRAMS: Final = LISTS["programs"]
+_NUMBERED: Final = LISTS["numbered"]
+_INSTITUTIONS: Final = LISTS["of_names"] | LISTS["organisations"] | frozenset(["airport", "bridge", "castle", "mill"])
+_RELATIVE: Final = frozenset(
+    ["next", "last", "new", "old", "previous", "coming", "current", "first", "second", "other"]
+)
 
 
 class ClauseSubjects:
@@ -51,9 +57,9 @@ class ClauseSubjects:
                 and any(c.dep_ in ("attr", "acomp") for c in clause.verb.rights)
             ):
                 return None  # "we are eleven"
-            if low == "we" and self._words.discourse.is_note:
-                return None
-            if low in ("i", "we"):
+            if low == "we":
+                return None if self._words.discourse.is_note else self._words.discourse.company
+            if low == "i":
                 return self._words.discourse.speaker
             return self._words.discourse.pronoun(low) if low in ("he", "she", "it") else None
         return self.named(token)
@@ -72,6 +78,8 @@ class ClauseSubjects:
     def named(self, token: Token) -> str | None:
         """Return the name of a subject that is no pronoun."""
         doc = token.doc
+        if (number := self._numbered(token)) is not None:
+            return self._anchored(number)
         appositions = [c for c in token.rights if c.dep_ == "appos" and (is_name(c) or c.text.isupper())]
         if is_name(token) and self._words.discourse.last_of_name(token) == token.i:
             if any(
@@ -107,13 +115,13 @@ class ClauseSubjects:
             and token.tag_ == "NN"
         ):
             words = [t for t in doc[token.left_edge.i : token.i + 1] if t.dep_ != "det"]
-            if not any(c.dep_ in ("prep", "acl") for c in token.rights) and self._words.is_clean(words):
+            # "the Python version": of what? But "the `fetch` command"
+            is_code = CODE.fullmatch(token.nbor(-1).text) is not None
+            is_known = token.lemma_.lower() not in EDITIONS or is_code or self._words.discourse.speaker is not None
+            if is_known and not any(c.dep_ in ("prep", "acl") for c in token.rights) and self._words.is_clean(words):
                 named = " ".join(t.text for t in words)  # "the Rio Blanco reservoir"
-                return (
-                    self._anchored(named)
-                    if self._words.discourse.describes and determiner == "" and token.lower_ != words[0].lower_
-                    else named
-                )
+                is_part = self._words.discourse.describes and token.lower_ != words[0].lower_
+                return self._anchored(named) if is_part else named
         if determiner == "the" and token.tag_ == "NN":
             name = self._words.discourse.described(token)
             if name is not None:
@@ -133,6 +141,8 @@ class ClauseSubjects:
                 and words[-1].lower_ not in WORDS["times"]
                 and self._words.is_clean(words)
                 and len(words) < 10
+                and not any(t.lower_ in _RELATIVE for t in words)
+                and (self._words.discourse.speaker is None or token.lower_ in _INSTITUTIONS)
             ):
                 return self._words.text(words, None)  # "the airport of Siro", "a court in Tallinn"
         if self._words.discourse.is_note and determiner == "":
@@ -140,6 +150,19 @@ class ClauseSubjects:
         if not self._words.discourse.describes:
             return None
         return self._part(token, determiner) if determiner == "the" else self._plural(token)
+
+    def _numbered(self, token: Token) -> str | None:
+        """Return "program 4", of which only the text says what it is a program of; ``None`` for another subject."""
+        words = [t for t in token.doc[token.left_edge.i : token.right_edge.i + 1] if t.dep_ != "det"]
+        if len(words) != 2 or not any(c.isdigit() for c in words[1].text):
+            return None
+        discourse = self._words.discourse
+        is_first = (
+            words[0].i < 2 and words[0].text not in (discourse.topic or "").split()
+        )  # "Thermocouple 2 was replaced"
+        if words[0].lower_ not in _NUMBERED and not (discourse.describes and is_first and words[1].text.isdigit()):
+            return None
+        return f"{words[0].lower_} {words[1].text}"
 
     def _owned(self, token: Token, owner: Token) -> str | None:
         """Return the name of something that belongs to a name: "Elena Markovic's husband"."""
@@ -154,7 +177,8 @@ class ClauseSubjects:
                 name = None
             elif low in ("my", "our"):
                 is_kin = token.lemma_.lower() in WORDS["relations"] | WORDS["pets"]
-                name = self._words.discourse.speaker if self._words.discourse.is_letter or is_kin else None
+                owner_name = self._words.discourse.company if low == "our" else self._words.discourse.speaker
+                name = owner_name if self._words.discourse.is_letter or is_kin else None
             elif low in ("his", "her", "its"):
                 name = self._words.discourse.owner(low)
             else:
@@ -181,7 +205,14 @@ class ClauseSubjects:
         if words is None or token.lemma_.lower() in RELATIONAL:
             return None
         main = self._words.discourse.main
-        if main is not None and token.lemma_.lower() in _WHOLE and words == token.lower_:
+        # "the charger", "the L2" of "L2 wall charger"
+        is_last = main is not None and words.lower() in [w for w in main.lower().split() if w.isalpha()][-1:]
+        is_model = main is not None and any(c.isdigit() for c in words) and words.lower() in main.lower().split()
+        if (
+            main is not None
+            and words.lower() == token.lower_
+            and (token.lemma_.lower() in _WHOLE or is_last or is_model)
+        ):
             return main
         return self._anchored(words)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _POINTING: Final = WORDS["pointing"] | LISTS["pointing"]
 _KNOWN: Final = LISTS["known"]
+_PUBLIC: Final = frozenset(["hall", "exam", "office", "union", "choir", "test", "tests", "market", "squad", "team"])
 _WH: Final = frozenset(["WDT", "WP", "WP$", "WRB"])
 MARKS: Final = frozenset(
     ["--", ";", ":", "-", "–", "—", "...", "…", "(", ")", "[", "]", "!", "?", "/", "~", "|", ">", "<", "*", "="]
@@ -99,8 +100,8 @@ class ClauseWords:
                 continue
             if is_anchored and noun.tag_ in ("NN", "NNS"):
                 continue
-            if (self.discourse.is_note or self.discourse.speaker) and any(c.dep_ == "compound" for c in noun.lefts):
-                continue  # "the harbour pilot", "the platform team": its reader knows
+            if noun.lower_ in _PUBLIC and any(c.dep_ == "compound" for c in noun.lefts):
+                continue  # "the village hall", "the bar exam"
             if any(c.dep_ in ("amod", "compound", "nummod") and c.text[:1].isupper() for c in noun.lefts):
                 continue
             return False
@@ -174,7 +175,11 @@ class ClauseWords:
     def _meaning(self, token: Token, subject: str | None) -> str | None:
         """Return whom a pronoun after the verb means: its own subject, where nobody else can be meant."""
         low = token.lower_
-        if low in ("i", "me", "my", "myself", "us", "our"):
+        if low == "us":
+            return None  # the team, the family: "joined us"
+        if low == "our":
+            return self.discourse.company
+        if low in ("i", "me", "my", "myself"):
             return self.discourse.speaker
         if subject is None:
             return None

@@ -367,6 +367,7 @@ def relation_of(clause: Clause, following: str = "") -> str:
         following: the preposition after the verb; empty without one.
     """
     particle = clause.lemma.partition(" ")[2]
+    particle = "" if particle == following else particle
     participle = clause.verb.lower_
     going = going_of(clause)
     if going is not None:

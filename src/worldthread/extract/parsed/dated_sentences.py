@@ -42,6 +42,9 @@ _SCHEDULE: Final = re.compile(
     r"(?:moved|postponed|rescheduled|pushed back|brought forward|put back|delayed|changed)(?: to| until)?)$",
     re.IGNORECASE,
 )
+_APPOINTMENT: Final = re.compile(
+    rf"(?:the )?(?P<what>(?:{'|'.join(map(re.escape, sorted(WORDS['appointments'])))})(?: appointment)?)", re.IGNORECASE
+)
 _WAS: Final = re.compile(
     r"\b(?:was|were)\b(?! moved| postponed| rescheduled| pushed| brought| put| delayed| changed)", re.IGNORECASE
 )
@@ -198,7 +201,11 @@ def _today(clock: re.Match[str], clause: Clause, at: float, *, is_past: bool) ->
 def _day_of(rest: Rest, referents: Referents, at: float) -> LocatedFact | None:
     """Read "it's parents' evening this Thursday", "tomorrow is my first day", "the fair is on Friday"."""
     match = (
-        _IT_IS.match(rest.text) or _THERE_IS.match(rest.text) or _TIME_IS.match(rest.text) or _SCHEDULE.match(rest.text)
+        _IT_IS.match(rest.text)
+        or _THERE_IS.match(rest.text)
+        or _TIME_IS.match(rest.text)
+        or _SCHEDULE.match(rest.text)
+        or _APPOINTMENT.fullmatch(rest.text)
     )
     if match is None or rest.clock is not None or set(rest.text.lower().split()) & WORDS["doubt"]:
         return None
@@ -227,7 +234,10 @@ def _day_of(rest: Rest, referents: Referents, at: float) -> LocatedFact | None:
         "play",
         "show",
     }
-    if not is_noun or not is_known or not is_thing or len(words) > 8 or head.ent_type_ == "PERSON":
+    is_appointment = match.re is _APPOINTMENT
+    if not is_appointment and (not is_noun or not is_known or not is_thing):
+        return None
+    if len(words) > 8 or head.ent_type_ == "PERSON":
         return None
     if first in _POINTING or any(token.lower_ in _POINTING for token in words):
         return None

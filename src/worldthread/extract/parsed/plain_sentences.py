@@ -29,7 +29,7 @@ _SLOTS: Final = {
     "SUBJ": (
         r"(?:(?P<self>i|we)|(?P<kin>(?:(?:my|our) (?:(?:little|younger|older|big|elder|best|oldest|youngest|late|new|"
         rf"ex-?|eldest|middle|twin) ?){{0,2}})(?:{_RELATIVES})(?:-in-law)?(?P<name>(?-i: [A-ZÀ-Þ][a-zà-ÿ]+))?|"
-        r"mum|mom|dad|grandma|granny|grandpa|granddad|grandad|nan))"
+        r"mum|mom|dad|grandma|granny|grandpa|granddad|grandad|gran|nan))"
     ),
     "BE": r"(?:['’](?:m|s|re)| am| is| are|['’]ve been|['’]s been| have been| has been)"
     r"(?: currently| now| still| also| just| actually| back)*",

@@ -14,6 +14,18 @@ from worldthread.extract.times import TimeExpression, time_expressions
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
+_OF_THINGS: Final = WORDS["schedules"] | {
+    "arrive",
+    "come",
+    "cost",
+    "work",
+    "take",
+    "last",
+    "fit",
+    "run",
+    "break",
+    "fail",
+}
 _LONGEST: Final = 24  # words and marks
 _LONGEST_TEXT: Final = 200  # characters
 _TENSED: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
@@ -24,7 +36,7 @@ _OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 _CLOSING: Final = re.compile(
-    r"(?:[ ,](?:lol|haha|though|btw|by the way|too|again|actually|finally)\b|[\s.,!…:;)(]|[^\w\s.,'’)\"-])+$",
+    r"(?:[ ,](?:ugh|yay|lol|haha|though|btw|by the way|too|again|actually|finally)\b|[\s.,!…:;)(]|[^\w\s.,'’)\"-])+$",
     re.IGNORECASE,
 )
 _DOUBTFUL: Final = re.compile(
@@ -78,10 +90,23 @@ _SINCE_THEN: Final = re.compile(
     re.IGNORECASE,
 )
 _PART_TIME: Final = re.compile(r"(?<=\b(?:part|full)) (?=time\b)", re.IGNORECASE)
+_FEASTS: Final = r"(?:christmas|xmas|easter|thanksgiving|new year|eid|hanukkah|diwali|passover)"
 _FOR_FEAST: Final = re.compile(
-    r"\b(home|over|away|back|stay|here|coming|staying|visiting) for (?=(?:christmas|easter|thanksgiving|new year)\b)",
+    rf"\b(home|over|away|back|stay|here|coming|staying|visiting) for (?={_FEASTS}\b)", re.IGNORECASE
+)
+_GIVEN_FOR_FEAST: Final = re.compile(
+    rf"\b((?:got|received|was given|were given|bought|gave) [^,.;:]{{2,40}}?) for (?={_FEASTS}\b(?! [a-z]))",
     re.IGNORECASE,
 )
+# what only adds a remark: "passed my theory test today, so happy"; not ", near Lyon", ", and a dog", ", Texas"
+_REMARK: Final = re.compile(
+    r",\s+(?!(?:and|or|but|nor|until|till|since|from|in|on|to|for|with|as|not|near|at(?! \d\d\b)|by|then|because|"
+    r"so that|when|who|which|where)\b)[a-z0-9][\w:'’]*(?:\s[a-z0-9'’]+){0,2}[!.… ]*$"
+)
+_SPLICE: Final = re.compile(r",\s+(?:i|we|it|she|he|they)(?:['’]\w+)?\s\w+[^,;]*$", re.IGNORECASE)
+_SUBJECT: Final = re.compile(r"(?:i|we|he|she|my|our|the)\b", re.IGNORECASE)
+_BARE_KIN: Final = re.compile(r"^(gran|granny|nan|nana|grandma|grandad|granddad|grandpa)(?= [a-z])", re.IGNORECASE)
+_THIS_THING: Final = re.compile(r"\b(in|on|with) this (?=\w+ since\b)", re.IGNORECASE)
 _PREPOSITION: Final = re.compile(
     r"\b(?:at|for|from|to|since|until|till|about|around|of|during|the|and)$", re.IGNORECASE
 )
@@ -122,11 +147,23 @@ def parts_of(doc: Doc, at: float) -> tuple[str, ...]:
     is_left_out = opening.tag_ == "VBG" and opening.dep_ == "ROOT"  # "Moving to Leeds next month"
     if text and (_OFF_TO.match(text) or (is_left_out and not any(c.dep_ == "nsubj" for c in opening.children))):
         text = f"I'm {text[0].lower()}{text[1:]}"
+    elif text and _leaves_out_speaker(doc):
+        text = f"I {text[0].lower()}{text[1:]}"
     return () if not text or _DOUBTFUL.search(text) else tuple(_parts(text, doc, at))
 
 
 def _is_short(doc: Doc) -> bool:
     return 0 < len(doc) <= _LONGEST and len(doc.text) <= _LONGEST_TEXT
+
+
+def _leaves_out_speaker(doc: Doc) -> bool:
+    """Return whether a sentence begins with what only a person does: "finished chemo on the 2nd"."""
+    verb = doc[0]
+    is_past = verb.tag_ in ("VBD", "VBN") and verb.dep_ == "ROOT" and verb.lemma_.lower() not in _OF_THINGS
+    if not is_past or any(c.dep_ in ("nsubj", "nsubjpass", "aux", "auxpass") for c in verb.children):
+        return False
+    following = [c.dep_ for c in verb.rights]
+    return "dobj" in following or (verb.tag_ == "VBD" and "prep" in following and "agent" not in following)
 
 
 def misleads(doc: Doc, at: float) -> bool:
@@ -209,8 +246,17 @@ def _plain(text: str) -> str:
     text = _THIS_HOME.sub("the ", _CLOSING.sub("", text))
     text = _SINCE_AGE.sub("since ", _TIME_S.sub(r"\1 is ", text))
     text = _BOUND_BY_EVENT.sub(r"\1 ", _SINCE_THEN.sub(r"\1 ago ", text))
-    text = _PART_TIME.sub("-", text)
-    return _FOR_FEAST.sub(r"\1 at ", text)
+    text = _BARE_KIN.sub(r"my \1", text)
+    text = _THIS_THING.sub(r"\1 a ", _PART_TIME.sub("-", text))
+    text = _GIVEN_FOR_FEAST.sub(r"\1 at ", _FOR_FEAST.sub(r"\1 at ", text))
+    for pattern in (_REMARK, _SPLICE):
+        remark = pattern.search(text)
+        if remark is None or _UNREAD_TIME.search(remark[0]):
+            continue
+        said = text[: remark.start()]
+        if _UNREAD_TIME.search(said) and (pattern is _REMARK or _SUBJECT.match(said)):
+            text = said
+    return text
 
 
 def bounding_times(text: str, at: float, is_past: bool | None) -> list[TimeExpression]:

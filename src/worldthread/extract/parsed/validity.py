@@ -149,7 +149,16 @@ def _stays(clause: Clause, relation: str, *, is_state: bool) -> bool:
     is_person = subject is None or subject.tag_ in ("PRP", "NNP") or subject.lemma_.lower() in WORDS["relations"]
     if verb in _BEGINNING and is_person:
         return True
+    if verb == "go" and _is_on_leave(clause):
+        return True
     return (not is_state or verb in _BEGINNING) and _is_new_state(clause, relation)
+
+
+def _is_on_leave(clause: Clause) -> bool:
+    """Return whether somebody goes on leave or on strike, which begins then: "goes on maternity leave on Monday"."""
+    on = (c for c in clause.verb.rights if c.dep_ == "prep" and c.lower_ == "on")
+    words = {t.lower_ for prep in on for t in prep.subtree} | {t.lower_ for t in clause.verb.rights}
+    return "leave" in words or "strike" in words
 
 
 _DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}(?: to \d{4}(?:-\d\d){0,2})?")  # "runs out in 2027"
@@ -181,12 +190,19 @@ def _is_topic(time: Span) -> bool:
 
 def _without_time(value: str, times: list[str]) -> str:
     """Return an object without the time at its end: "kayaking" for "kayaking the day before yesterday"."""
-    for time in times:
+    for time in (*times, *(part for whole in times for part in _parts_of_time(whole))):
         rest = value[: -len(time)].rstrip() if value.lower().endswith(time.lower()) else ""
         rest = re.sub(r"(?:,| (?:ever )?since| back)$", "", rest)
         if rest and rest.split()[-1].lower() not in WORDS["prepositions"]:  # "a book about last summer"
             return rest
     return value
+
+
+def _parts_of_time(time: str) -> list[str]:
+    """Return the first and the last words of a time, of which the model took the others for the time: "a week on"."""
+    words = time.split()
+    cuts = range(2, len(words))
+    return [" ".join(words[:k]) for k in cuts] + [" ".join(words[k:]) for k in range(1, len(words) - 1)]
 
 
 def _overlap(time: str, value: str) -> bool:
@@ -255,7 +271,22 @@ def _is_occasion(clause: Clause) -> bool:
     readings = [clause.lemma, f"{verb} {following}", f"{verb} {thing}"]  # "took a test"
     if particle != "up":  # "signed up" is not "signed"
         readings.append(verb)
-    return not clause.is_passive and any(map(is_occasion, readings))
+    if clause.is_passive:
+        return clause.is_past and verb in WORDS["treatments"]
+    return _is_had_done(clause) or any(map(is_occasion, readings))
+
+
+def _is_had_done(clause: Clause) -> bool:
+    """Return whether somebody has had something done: "got my ears pierced", "got my braces off"."""
+    verb = clause.verb
+    if clause.lemma.partition(" ")[0] not in ("get", "have") or not clause.is_past:
+        return False
+    if clause.lemma == "get off" and any(c.dep_ == "dobj" for c in verb.rights):
+        return True
+    done = [c for c in verb.rights if c.dep_ in ("ccomp", "xcomp", "acl", "oprd") and c.tag_ == "VBN"]
+    if any(c.lemma_.lower() in WORDS["installing"] for c in done):
+        return False
+    return any(c.dep_ in ("nsubj", "nsubjpass", "dobj") for deed in done for c in (*deed.lefts, *verb.rights))
 
 
 def _becomes(verb: Token) -> bool:

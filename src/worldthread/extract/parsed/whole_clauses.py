@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clause_subjects import RELATIONAL, ClauseSubjects
 from worldthread.extract.parsed.clause_words import MARKS, ClauseWords
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_run_on, relative_clauses
-from worldthread.extract.parsed.discourse import CODE, LISTS, Discourse, is_name, is_role
+from worldthread.extract.parsed.discourse import CODE, LISTS, Discourse, is_name, is_role, is_taken_back
 from worldthread.extract.parsed.facts import LocatedFact, is_time
 from worldthread.extract.parsed.phrases import is_pronoun
 from worldthread.extract.parsed.probable import is_figure
@@ -43,10 +44,18 @@ _BEFORE_DEED: Final = LISTS["before_deed"]
 _FOLLOWING: Final = LISTS["following"]
 _EMPTY_VERBS: Final = WORDS["light"] | WORDS["empty"] | LISTS["empty_verbs"]
 _BEGINNING: Final = LISTS["beginning"]
+_RELATIVE: Final = LISTS["relative"]
+_WILL: Final = frozenset(["will", "'ll", "’ll"])
+_NEEDING: Final = LISTS["needing"]
+_UNDERGONE: Final = LISTS["undergone"]
+_POLITE: Final = LISTS["polite"]
+_BELONGING: Final = LISTS["belonging"]
+_PLATFORMS: Final = LISTS["platforms"]
 _AUXILIARIES: Final = frozenset(
     ["is", "are", "was", "were", "has", "have", "had", "be", "been", "being", "got", "gets"]
 )
 _WAYS: Final = LISTS["ways"]
+_DAY_OF_MONTH: Final = re.compile(r"\bthe \d{1,2}(?:st|nd|rd|th)$")
 _YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d")
 _RELATIVE_TIME: Final = re.compile(
     r"\b(?:ago|last|next|this|today|tonight|tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|earlier|later|"
@@ -178,7 +187,7 @@ class WholeClauses:
                 if (
                     article == "the"
                     and before.lemma_.lower() not in RELATIONAL
-                    and (is_role(noun) or (self.discourse.described(before) == name and not self.discourse.speaker))
+                    and (is_role(noun) or (self.discourse.described(before) == name and self.discourse.is_news))
                     and self._words.is_clean(words)
                 ):
                     found.append(Fact(name, "is a", self._words.text(words, name) or ""))
@@ -205,6 +214,10 @@ class WholeClauses:
 
     def _is_a(self, name: str, noun: Token, last: int) -> list[Fact]:
         article = next((c.lower_ for c in noun.lefts if c.dep_ == "det"), "")
+        if article not in ("", "a", "an", "the") or any(c.dep_ == "neg" for c in noun.lefts):
+            return []  # "in the Sierra, no signal"
+        if article == "the" and any(c.lower_ in ("new", "next", "former", "old", "then") for c in noun.lefts):
+            return []  # "Mr Albers, the new headmaster": of which school?
         if noun.lemma_.lower() in WORDS["vague"] or any(c.dep_ in ("conj", "cc", "relcl") for c in noun.rights):
             return []
         if (
@@ -246,6 +259,8 @@ class WholeClauses:
         ):
             return []
         if not _is_plain(clause, is_denied=is_denied) or is_figure(verb):
+            return []
+        if not _agrees(clause) or _is_cut_short(clause) or _is_relative(subject):
             return []
         lead = self._lead(clause)
         if lead is None:
@@ -299,6 +314,8 @@ class WholeClauses:
                     (placed.fact.valid_from or 0) <= self.at if is_past else not _is_over(clause, placed.fact, self.at)
                 )
                 return [placed] if is_right else []
+        if clause.modal and not dated:
+            return []  # "she will be missed"
         if dated or lead:
             if self.at is not None:
                 placed = with_times(doc, (found,), self.at, _verbs(doc))[0]
@@ -323,9 +340,10 @@ class WholeClauses:
                     and not clause.is_past
                 ):
                     placed = placed._replace(fact=replace(placed.fact, valid_to=None))
-                if is_dated and not is_open and not _is_over(clause, placed.fact, self.at):
+                is_ahead = not clause.modal or (placed.fact.valid_from or 0.0) > self.at
+                if is_dated and is_ahead and not is_open and not _is_over(clause, placed.fact, self.at):
                     return [placed]
-                if is_dated:
+                if is_dated or clause.modal:
                     return []
             if lead:
                 return []
@@ -344,6 +362,8 @@ class WholeClauses:
     ) -> list[LocatedFact]:
         """Return what only a time completes: "died in 2021", "was built in 1934"."""
         text = " ".join("".join(t.text_with_ws for t in dated).split())
+        if clause.modal:
+            return []
         if clause.lemma == "be" and not clause.is_passive:
             return []
         if dated[0].dep_ == "prep":
@@ -354,6 +374,8 @@ class WholeClauses:
                 return [located]
             placed = with_times(doc, (located,), self.at, _verbs(doc))[0]
             return [placed._replace(fact=replace(placed.fact, object=text))]
+        if dated[0].lower_ == "after" and clause.is_perfect and clause.lemma.partition(" ")[0] in _BEGINNING:
+            return [located]  # "has retired after nineteen years"
         roles = ("at",) if not _is_lasting(clause) else ("at", "since", "until")
         known = [
             t
@@ -387,6 +409,9 @@ class WholeClauses:
         ):
             words = words[:-1]
         particle = clause.lemma.partition(" ")[2]
+        own = next((t for t in words[3:] if t.lower_ == "own" and t.nbor(-1).tag_ == "PRP$"), None)
+        if own is not None and own.nbor(-2).lower_ == "of":  # "an account of my own"
+            words = [t for t in words if not own.i - 3 < t.i <= own.i]
         while words and (
             words[0].dep_ == "punct"
             or words[0].lower_ in _DROPPED
@@ -436,7 +461,8 @@ class WholeClauses:
             and clause.verb.i < words[0].i
             and words[0].tag_ in ("IN", "TO")
         ):
-            if relation.split()[-1] not in WORDS["prepositions"]:
+            is_amount = words[0].lower_ == "at" and words[1].lower_ in ("least", "most")
+            if relation.split()[-1] not in WORDS["prepositions"] and not is_amount:
                 relation, words = f"{relation} {words[0].lower_}", words[1:]
             if words[0].tag_ in ("IN", "TO") and words[0].lower_ not in ("about", "around", "over", "under"):
                 return None
@@ -485,10 +511,39 @@ class WholeClauses:
             or normalise_name(text) == normalise_name(subject)
         ):
             return None
-        if text.count("(") != text.count(")") or text.startswith(f"{subject} "):
+        if text.count("(") != text.count(")") or text.split()[-1] in ("no", "no.") or text.startswith(f"{subject} "):
             return None
-        fact = Fact(subject, relation, text)
-        return LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True)
+        fact = self._completed(clause, words, Fact(subject, relation, text))
+        return None if fact is None else LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True)
+
+    def _completed(self, clause: Clause, words: list[Token], fact: Fact) -> Fact | None:
+        """Return a fact as it is understood alone; ``None`` where only the text says of what it is."""
+        head = next((t for t in words if t.head not in words), words[0])
+        is_one = len([t for t in words if t.dep_ != "det"]) == 1
+        if head.lemma_.lower() in _BELONGING and (is_one or clause.lemma == "have") and not _names_something(words):
+            return None  # "has a key": of what?
+        if len(words) == 1 and head.tag_ == "CD" and clause.lemma not in ("be", "turn") and head.text.isalpha():
+            return None  # "lasts for fifteen": fifteen what?
+        is_number = clause.lemma == "be" and all(t.tag_ == "CD" or t.text == "-" for t in words)
+        is_here = clause.lemma == "be" and fact.subject == self.discourse.speaker and not clause.is_past
+        if is_here and is_name(head) and any(c.lower_ == "the" for c in head.lefts) and len(words) < 3:
+            return None  # "I'm at the Pemex"
+        is_who = clause.subject is not None and clause.subject.lower_ == "who"
+        if is_number and (is_who or not self.discourse.is_thing(fact.subject)):
+            is_age = head.text.isdigit() and 0 < int(head.text) < 110 and not clause.is_past
+            return replace(fact, relation="has age") if is_age else None  # "was seventy-six": when?
+        if not self.discourse.describes:
+            is_share = head.lemma_.lower() in ("percent", "%", "cent") and not any(
+                c.dep_ == "prep" for c in head.rights
+            )
+            is_count = clause.subject is None and any(c.dep_ == "nummod" for c in head.lefts)
+            if is_share or is_count or _DAY_OF_MONTH.search(fact.object):
+                return None  # "is at 12 percent", "wrote 900 words", "is full for the 6th"
+            return fact
+        main = self.discourse.main
+        if clause.is_passive and fact.subject.lower() in _PLATFORMS:  # "Windows is supported since 0.8": by what?
+            return None if main is None else replace(fact, subject=f"{fact.subject} ({main})")
+        return fact
 
     def _lead(self, clause: Clause) -> bool | None:
         """Return whether a time stands before the subject; ``None`` where anything else does."""
@@ -559,6 +614,8 @@ class WholeClauses:
                 marks = {c.lower_ for c in child.children if c.dep_ in ("mark", "advmod") and c.i < child.i} | {
                     child.lower_ if child.dep_ == "prep" else ""
                 }
+                if "since" in marks and (clause.is_perfect or child.dep_ == "advcl"):
+                    return None, None  # "has worked for it since she came"
                 if marks & _CONDITIONS and not (marks & {"as", "while", "when", "where"} and clause.is_past):
                     return None, None
                 limit = child.left_edge.i
@@ -645,7 +702,7 @@ class WholeClauses:
                 if c.dep_ in ("aux", "auxpass") and any(o.dep_ == "auxpass" for o in first.children)
             ]
         for auxiliary in own:
-            low = auxiliary.lower_.replace("’", "'")
+            low = "will" if auxiliary.lower_ in _WILL else auxiliary.lower_.replace("’", "'")
             words.append(
                 {
                     "'s": "has" if clause.is_perfect or "been" in [c.lower_ for c in own] else "is",
@@ -670,7 +727,7 @@ class WholeClauses:
             form = "is"
         elif is_first and form == "were":
             form = "was"
-        elif is_first and verb.tag_ in ("VBP", "VB") and not own:
+        elif is_first and verb.tag_ in ("VBP", "VB") and not own and not clause.modal:
             form = third_person(form)
         if is_first:
             words = [{"have": "has", "are": "is", "do": "does", "were": "was"}.get(w, w) for w in words]
@@ -680,6 +737,9 @@ class WholeClauses:
             return None  # a headline: "the button limited to 10 values"
         if clause.negation:
             words = ["does not" if any(True for w in words if w in ("does", "do")) else "is not"]
+        things = [c for c in verb.rights if c.dep_ == "dobj"]
+        if self.discourse.is_note and not words and verb.tag_ == "VBD" and clause.lemma in _UNDERGONE and not things:
+            words.append("was")  # "chain replaced at 4,100 km"
         words.append(form)
         particle = clause.lemma.partition(" ")[2]
         if particle:
@@ -694,6 +754,11 @@ class WholeClauses:
         return time_expressions(doc.text, self.at, is_past=clause.is_past or clause.is_perfect)
 
 
+def _names_something(words: list[Token]) -> bool:
+    """Return whether words have a name, or say of what: "keys of the lodge"."""
+    return any(is_name(t) for t in words) or any(t.dep_ == "prep" and t.lower_ in ("of", "to", "for") for t in words)
+
+
 _PASSING: Final = PROSE_WORDS["weekdays"] | frozenset(["today", "tomorrow", "tonight", "yesterday"])
 _MEASURED: Final = LISTS["measured"]
 PERSONAL: Final = WORDS["relations"] | LISTS["personal"]
@@ -701,20 +766,22 @@ PERSONAL: Final = WORDS["relations"] | LISTS["personal"]
 
 def _is_doubtful(doc: Doc) -> bool:
     text = doc.text
-    return text.rstrip("\"'”’»)] ").endswith(("?", ":")) or len(doc) > 60
+    return text.rstrip("\"'”’»)] ").endswith(("?", ":")) or len(doc) > 60 or is_taken_back(text)
 
 
 def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
     """Return whether a clause tells something as true: no modal verb, no attitude, no earlier past."""
     if clause.lemma == "be back" or (clause.is_perfect and clause.is_progressive):
         return False
-    if clause.modal or (clause.is_past and (clause.is_perfect or clause.is_progressive)):
+    if clause.modal and (clause.modal not in _WILL or clause.negation or clause.is_past or clause.is_perfect):
+        return False
+    if clause.is_past and (clause.is_perfect or clause.is_progressive):
         return False
     verb = clause.verb
     lemma = clause.lemma.partition(" ")[0]
-    if (verb.tag_ == "VB" and not is_denied) or not verb.text.replace("'", "").replace("’", "").replace(
-        "-", ""
-    ).isalpha():
+    if (verb.tag_ == "VB" and not is_denied and not clause.modal) or not verb.text.replace("'", "").replace(
+        "’", ""
+    ).replace("-", "").isalpha():
         return False
     if (
         lemma in _INNER
@@ -732,6 +799,32 @@ def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
         return False
     is_to = lemma == "be" and not clause.is_passive and any(c.dep_ == "xcomp" or c.tag_ == "TO" for c in verb.rights)
     return not is_to
+
+
+def _agrees(clause: Clause) -> bool:
+    """Return whether a verb fits its subject: "pipx install larder" is a command, no clause."""
+    subject, verb = clause.subject, clause.verb
+    if verb.tag_ != "VBP" or clause.auxiliaries or clause.lemma == "be" or subject is None:
+        return True
+    return subject.tag_ != "NN" and (subject.tag_ != "NNP" or any(c.dep_ == "conj" for c in subject.rights))
+
+
+def _is_relative(subject: str) -> bool:
+    """Return whether a subject is known only to those who know others: "next meeting", "number of the new board"."""
+    words = subject.lower().split()
+    return words[0] in _RELATIVE or any(a == "the" and b in _RELATIVE for a, b in pairwise(words))
+
+
+def _is_cut_short(clause: Clause) -> bool:
+    """Return whether what a verb needs is not there: "is leaving after the summer", "sends greetings"."""
+    things = [c for c in clause.verb.rights if c.dep_ in ("dobj", "attr", "xcomp", "prt")]
+    if any(c.dep_ == "dative" and is_pronoun(c) for c in clause.verb.rights):
+        return True  # "offered me his nephew"
+    if clause.lemma.partition(" ")[0] in _NEEDING and not things and not clause.is_passive:
+        return not any(
+            c.dep_ == "prep" and c.lower_ in ("for", "as", "in") and is_name(c.right_edge) for c in clause.verb.rights
+        )
+    return any(c.lemma_.lower() in _POLITE or c.lower_ in _POLITE for c in things)
 
 
 def _follows_noun(dated: list[Token]) -> bool:

@@ -25,6 +25,12 @@ _HOUR: Final = re.compile(
 _MARKUP: Final = re.compile(r"[\"{}<>|=\\`*\[\]#_]|\(\)|::|--|;$|\d{5,}:")
 _QUANTITY: Final = re.compile(r"(?:about |up to )?(?:[$€£]\d|\d[\d.,]*(?: ?[a-zA-Z%°µ²³/]+){1,4}(?:,|$| ))")
 """What a line of documentation gives for a key: "17.2 kg", but no version or name."""
+_DETERMINER: Final = re.compile(r"\b(?:the|a|an|my|our|this|that)\b", re.IGNORECASE)
+_SEVERAL_KINDS: Final = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days\b.+\b(?:in|at)\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(
+    r"[A-Z]\w+ (?:wants?|needs?|says?|likes?|thinks?|hopes?|knows?|gets?|takes?|brings?|comes?|goes|runs?|makes?|"
+    r"pays?|leaves?|plays?|sings?|helps?|owns?|works?|lives?|finished|suggested|offered|asked|said|picks?|drives?) ",
+)
 _PHONE: Final = re.compile(r"\+?\(?\d[\d /()-]{5,}\d")
 _NAMED: Final = re.compile(
     r"(?:(?:Mr|Mrs|Ms|Dr|Prof|Miss)\.? )?[A-Z][\w'’-]+(?: (?:van|de|der|von|da|del|[A-Z][\w'’-]+)){0,3}"
@@ -129,6 +135,8 @@ def _of_key(sentence: str, about: str | None, is_note: bool) -> list[Fact]:
         or IS_TOLD.search(key.replace("'s ", " "))
     ):
         return []
+    if _DETERMINER.search(key) or _SEVERAL_KINDS.search(value) or _CLAUSE.match(value):
+        return []  # "Swap the pushchair: Hattie wants ours", "Club: Tuesdays 10-11 in the hall"
     if (
         not value
         or IS_TOLD.search(value)

@@ -40,6 +40,7 @@ _WITH_EDGE: Final = {"month", "year", "season", "quarter", "span", "edge_span", 
 _EDGE_IS_ENOUGH: Final = {"year", "month", "decade"}
 _WITHOUT_NAMES: Final = {"dayword", "ago", "ahead", "so_far", "rest"}
 _SHORT: Final = {"second", "minute", "hour"}
+_AFTER_CLOCK: Final = {"dayword", "part", "weekday"}
 _DAY: Final = 86400.0
 _COARSE: Final = {"month", "year", "decade"}
 
@@ -245,7 +246,7 @@ class _Reader:
             return True
         if match.lead in rejected["only_first"] and not self._opens_clause(match.start):
             return True
-        if self._is_title(match):
+        if self._is_title(match) or self._words.is_street(self._sentence, match.end):
             return True
         if not match.leads and "which" in match.fields and before in rejected["before_which"]:
             return True
@@ -387,6 +388,8 @@ class _Reader:
         if period is None:
             return None
         end, period = self._with_clock(match, period)
+        if match.kind == "ago" and self._words.is_to_the_day(self._sentence[match.start : end]):
+            period = period._replace(precision="day")
         if match.kind == "ago" and (after := self._words.that(self._sentence, match.end)) > match.end:
             return self._made(match, after, period, "since")
         if match.leads & {"from", "range"} and not match.leads & {"at", "since"}:
@@ -451,6 +454,8 @@ class _Reader:
             "after": (high, None),
         }
         start = match.start if match.leads else match.core
+        if match.kind in _AFTER_CLOCK and not match.leads:
+            start = self._words.before_clock(self._sentence, start)
         if end == len(self._sentence) and self._sentence[end - 1] == ".":
             end -= 1  # the end of the sentence, not of an abbreviation
         return TimeExpression(start, end, *bounds.get(role, (low, high)), role, period.precision)

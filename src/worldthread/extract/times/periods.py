@@ -232,7 +232,8 @@ class Calendar:
 
     def _numeric(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         first, second, year = (int(part) for part in fields["numeric"].replace("/", "-").replace(".", "-").split("-"))
-        readings = {(first, second)} if self._table.day_first else {(first, second), (second, first)}
+        is_day_first = self._table.day_first or "." in fields["numeric"]  # nobody writes "6.11.2026" for 11 June
+        readings = {(first, second)} if is_day_first else {(first, second), (second, first)}
         days = [datetime(year, month, day) for day, month in readings if month <= 12 and day <= 31]
         if not days:
             return None

@@ -20,6 +20,8 @@ _OPTIONAL_FIELDS: Final = ("quarter", "ordinal", "decade_word", "beside")
 _SPAN_FIELDS: Final = ("weekend", "week", "month")
 _RENAMED: Final = {"ordinal": "day", "decade_word": "decade"}
 _SHORT_YEARS_BEFORE_2000: Final = 50  # '49 is 2049, '50 is 1950
+_LONGEST_CLOCK: Final = 32  # characters
+
 _NUMBERS: Final = {
     "day": r"0?[1-9]|[12]\d|3[01]",
     "year": r"[12]\d{3}(?!\d)|['’]\d\d(?!\d)",
@@ -146,6 +148,9 @@ class TimeTable:
         self._to = re.compile(rf"\s{{0,4}}(?:(?:{_source(data['follow']['to'])}){GAP}|[-–]\s{{0,4}})", re.IGNORECASE)
         self._onwards = re.compile(rf"{GAP}(?:{_source(data['follow']['onwards'])})(?!\w)", re.IGNORECASE)
         self._since_then = re.compile(rf"{GAP}(?:{_source(data['follow'].get('that', 'that'))})(?!\w)", re.IGNORECASE)
+        self._clock_before = re.compile(rf"(?:{data.get('clock_before', r'(?!)')})\s{{1,4}}$", re.IGNORECASE)
+        self._to_the_day = re.compile(rf"(?:{data.get('to_the_day', r'(?!)')})$", re.IGNORECASE)
+        self._street = re.compile(rf"\s{{1,4}}(?:{data.get('streets', r'(?!)')})\b", re.IGNORECASE)
         self._clock = re.compile(
             rf",?{GAP}(?:{_source(data['clock'])}){GAP}(\d{{1,2}})(?:[:.h](\d\d))?"
             rf"(?:\s?([ap])(?:m|\.m\.)|\s?(uhr|h|heures?|o['’]clock))?(?![\w:])",
@@ -241,6 +246,19 @@ class TimeTable:
         elif hour <= 12 or (not found[2] and not found[4]):
             return found.end(), None
         return found.end(), hour * 60 + minute if hour < 24 else None
+
+    def before_clock(self, sentence: str, position: int) -> int:
+        """Return where a time of day before a day begins ("at noon" of "at noon today"); else ``position``."""
+        found = self._clock_before.search(sentence, max(0, position - _LONGEST_CLOCK), position)
+        return found.start() if found else position
+
+    def is_to_the_day(self, text: str) -> bool:
+        """Return whether "twenty years ago today" says the day, which "twenty years ago" does not."""
+        return self._to_the_day.search(text) is not None
+
+    def is_street(self, sentence: str, position: int) -> bool:
+        """Return whether what ends at ``position`` names a street: "14th of October Street"."""
+        return self._street.match(sentence, position) is not None
 
     def count(self, text: str) -> float | None:
         """Return the value of a count such as "2", "1.5", "twenty-five", "a couple of" or "half a"."""
