@@ -940,7 +940,8 @@ class _ClauseReader:
         if clause.is_past or lemma in ("think", "consider") or (lemma in _FEELINGS and not clause.modal):
             return None
         if clause.modal:
-            return "would like to"
+            deed = next((c.lemma_.lower() for c in self._verb.rights if c.dep_ == "xcomp"), "")
+            return None if lemma == "love" and deed in WORDS["stative"] else "would like to"
         return "has to" if lemma == "have" else f"{third_person(lemma)} to"
 
     def of_infinitive(self, subject: NamedPhrase, relation: str) -> list[Fact]:

@@ -75,6 +75,18 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
         return [_repaired(doc) for doc in _language().pipe(sentences)]
 
 
+def is_english(word: str) -> bool:
+    """Return whether a word in lower case is one of English, as far as the dictionary of the lemmatizer shows.
+
+    Args:
+        word: the word, in any form.
+    """
+    lookups = _language().get_pipe("lemmatizer").lookups  # type: ignore[attr-defined]
+    known = [*lookups.get_table("lemma_index").values(), *lookups.get_table("lemma_exc").values()]
+    forms = {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ly"), word.removesuffix("er")}
+    return any(form in words for words in known for form in forms)
+
+
 def _repaired(doc: Doc) -> Doc:
     """Return a tree without mistakes that the model makes often."""
     for token in doc:
@@ -165,15 +177,33 @@ def _copied(doc: Doc, *, heads: list[int], deps: list[str], tags: list[str], pos
 
 _APOSTROPHES: Final = {
     "im": "I'm", "ive": "I've", "dont": "don't", "doesnt": "doesn't", "cant": "can't", "isnt": "isn't",
-    "arent": "aren't", "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't",
+    "arent": "aren't", "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't", "hasnt": "hasn't",
+    "hadnt": "hadn't", "werent": "weren't", "wouldnt": "wouldn't", "couldnt": "couldn't", "shouldnt": "shouldn't",
+    "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're", "weve": "we've", "theyve": "they've",
+    "youve": "you've", "itll": "it'll", "thats": "that's", "theres": "there's", "heres": "here's", "whats": "what's",
+    "cuz": "because", "coz": "because", "wanna": "want to", "hav": "have", "wiv": "with", "wen": "when",
     "i": "I", "i'm": "I'm", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
 }  # fmt: skip
-_INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
+_INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,6}nt|[Ss]?[Hh]es|[Tt]hey(?:re|ve)|[Yy]ou(?:re|ve)|[Ww]eve|itll|(?:[Tt]hat|[Tt]here|[Hh]ere|[Ww]hat)s|cuz|coz|hav|wiv|wen)(?![\w'’-]|\.\w)")
 _NAME_IS: Final = re.compile(r"\bname['’]s(?= \w+(?: \w+)?(?:[,.!]| and |$))")  # the model takes it for an owner
 _REALLY: Final = re.compile(  # after an adverb the model takes "like" for a preposition
     r"\b[Ii] (?:absolutely|actually|genuinely|honestly|really|totally|truly) (?=(?:like|love|hate|enjoy|need|want)\b)"
 )
 _UNKNOWN_FORMS: Final = [
+    (re.compile(r"\breckons\b"), "thinks"),  # taken for a noun
+    (re.compile(r"\b[Aa]i(?:n't|nt) got\b"), "haven't got"),
+    (re.compile(r"\b(I|i) ain(?:'t|t)\b"), r"\1 am not"),
+    (re.compile(r"\bain(?:'t|t)\b"), "isn't"),
+    (re.compile(r"\ban (?=an? [a-z])"), "and "),
+    (
+        re.compile(
+            r"(^|\b(?:and|but|with|from|of|so|because) |, )[Mm]e (?=(?:own |little |big )?(?:mum|mam|mom|dad|da|nan|gran|granny|"
+            r"grandad|sister|brother|bro|sis|wife|husband|missus|mate|mates|kids|boss|auntie|uncle|cousin|son|daughter|"
+            r"lads?|girlfriend|boyfriend|dog|cat)\b)"
+        ),
+        r"\1my ",
+    ),
+    (re.compile(r"^[Ww]ere (?=\w+ing\b)"), "We're "),
     (re.compile(r"\bburnt\b"), "burned"),
     (re.compile(r"\blearnt\b"), "learned"),
     (re.compile(r"\bno longer like\b"), "no longer enjoy"),  # "like" is taken for a preposition

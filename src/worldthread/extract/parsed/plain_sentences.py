@@ -79,7 +79,7 @@ _POINTING: Final = (WORDS["pronouns"] - {"my", "our", "one"}) | {
     "sense", "fun", "mistakes", "mistake", "care", "sure",
 }  # fmt: skip
 
-_SAYING: Final = frozenset(["is", "are", "was", "were", "called", "has", "and", "or", "who", "which", "not"])
+_SAYING: Final = WORDS["saying"] | {"is", "are", "was", "were", "called", "has", "and", "or", "who", "which", "not"}
 _POSSESSIVES: Final = frozenset(["his", "her", "their"])
 
 

@@ -81,11 +81,17 @@ def is_baseless(reading: Reading) -> bool:
 _OWNERS: Final = frozenset(["my", "your", "his", "her", "our", "their", "its"])
 
 
+_FIGURES: Final = tuple(f"-{figure}-" for figure in sorted(WORDS["figures"]))
+
+
 def is_figure(verb: Token) -> bool:
     """Return whether a clause is a figure of speech: "I have butterflies in my stomach"."""
+    if verb.lemma_ == "kill" and any(c.dep_ == "dobj" and c.tag_ == "PRP" for c in verb.rights):
+        return True  # "my head is killing me"
     words = [t for t in verb.subtree if not t.is_punct and t.dep_ not in ("advmod", "case")]
-    shown = "-".join("one's" if t.lower_ in _OWNERS else t.lemma_.lower() for t in words)
-    return any(f"-{figure}-" in f"-{shown}-" for figure in WORDS["figures"])
+    lemmas = ["one's" if t.lower_ in _OWNERS else t.lemma_.lower() for t in words]
+    shown = [f"-{'-'.join(lemmas)}-", f"-{'-'.join(lemma for lemma in lemmas if lemma != 'be')}-"]
+    return any(figure in one for figure in _FIGURES for one in shown)
 
 
 def has_unknown_subject(reading: Reading) -> bool:

@@ -1,0 +1,46 @@
+"""Finds whom "she" means in a sentence that has named one person of the speaker's before: "my nan lives here, she's 91"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.facts import SentenceFacts
+from worldthread.extract.prose.entities import NamedEntity
+from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+_SHE = frozenset(["she", "her", "hers"])
+_HE = frozenset(["he", "him", "his"])
+
+
+def with_person_within(doc: Doc, read: SentenceFacts, found: list[NamedEntity], referents: Referents) -> Referents:
+    """Return the referents of a sentence with the only person in it, who is its first subject, for "he" and "she".
+
+    Args:
+        doc: the dependency tree of the sentence.
+        read: its clauses.
+        found: the names in it.
+        referents: whom its pronouns mean as far as the sentences before it show.
+
+    Returns:
+        The referents; unchanged where somebody else may be meant.
+    """
+    first = next((subject for _, subject in read.clauses), None)
+    if referents.person is not None or first is None or first.owner != referents.speaker or first.head.tag_ == "NNS":
+        return referents
+    lemma = first.head.lemma_.lower()
+    persons = [t for t in doc if t.lemma_.lower() in WORDS["relations"] | PROSE_WORDS["persons"] and t.tag_ in ("NN", "NNS")]
+    pronouns = [t for t in doc if t.lower_ in _SHE | _HE]
+    if not pronouns or lemma not in WORDS["relations"] or persons != [first.head] or pronouns[0].i < first.head.i:
+        return referents
+    if any(entity.kind == "person" and entity.name != first.given_name for entity in found):
+        return referents
+    is_she = {t.lower_ in _SHE for t in pronouns}
+    known = lemma in WORDS["women"] if lemma in WORDS["women"] | WORDS["men"] else None
+    if len(is_she) > 1 or (known is not None and is_she != {known}):
+        return referents
+    return referents._replace(person=first.name)
