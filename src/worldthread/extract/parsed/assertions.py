@@ -118,8 +118,10 @@ def _has_subject(clause: Clause) -> bool:
 def _asserted(clause: Clause, subject: NamedPhrase, referents: Referents) -> Fact | None:
     """Return what a clause says; ``None`` where it is not plain."""
     is_preference = clause.modal in ("'d", "would") and any(c.lower_ == "rather" for c in clause.verb.lefts)
-    if clause.is_past and not (clause.negation == "never" and clause.lemma != "be" and not clause.auxiliaries):
+    if clause.is_past and not (clause.negation == "never" and clause.lemma not in WORDS["stative"] and not clause.auxiliaries):
         return None
+    if clause.is_perfect and clause.negation == "never":
+        return None  # that it never happened is no state
     if (clause.modal and not (clause.modal in ("ca", "can") or is_preference)) or is_figure(clause.verb):
         return None
     words = _following(clause)
@@ -180,6 +182,8 @@ def _following(clause: Clause) -> list[Token] | None:
             is_list = any(t.dep_ == "conj" and t.head in kept for t in rest) and any(t.lower_ in ("and", "or") for t in rest)
             if not is_list:
                 break
+        if token.dep_ == "cc" and token.i + 1 < len(token.doc) and token.nbor().lower_ == "not":
+            break
         if token.dep_ in ("relcl", "advcl", "ccomp", "parataxis"):
             return None
         kept.append(token)
@@ -199,8 +203,7 @@ def _is_lasting_complement(clause: Clause, words: list[Token]) -> bool:
     if complement is None:
         return False
     if clause.is_perfect:
-        is_travel = complement.lower_ == "to" and any(t.tag_ == "NNP" for t in words) and words[0] == complement
-        return is_travel or (clause.negation == "never" and words[0].lower_ == "abroad")
+        return complement.lower_ == "to" and any(t.tag_ == "NNP" for t in words) and not clause.negation
     text = "".join(t.text_with_ws for t in words).strip().lower()
     shown = text.replace(" ", "-")
     is_person = clause.subject is not None and clause.subject.lower_ in ("i", "we")
@@ -242,7 +245,7 @@ def _is_plain_deed(clause: Clause, lemma: str, words: list[Token]) -> bool:
     inner = next((c for p in verb.rights if p.dep_ == "prep" for c in p.children if c.dep_ == "pobj" and c in words), None)
     said = thing if thing is not None else inner
     if lemma in _LISTS["inner"]:
-        is_never = clause.negation == "never" and thing is not None
+        is_never = clause.negation == "never" and clause.is_past and thing is not None and lemma != "have"
         is_preference = any(c.lower_ == "rather" for c in verb.lefts)
         if lemma not in _LISTS["concrete"] or clause.is_progressive:
             return False

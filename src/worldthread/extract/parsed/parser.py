@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from worldthread.errors import MissingExtraError
+from worldthread.extract.parsed.clauses import WORDS
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -89,6 +90,8 @@ def is_english(word: str) -> bool:
 
 def _repaired(doc: Doc) -> Doc:
     """Return a tree without mistakes that the model makes often."""
+    if "-in-law" in doc.text:
+        _join_in_laws(doc)
     for token in doc:
         low, lemma = token.lower_, token.lemma_.lower()
         if token.tag_.startswith("VB") and _SHORT_STEM.fullmatch(lemma) and low in (f"{lemma}{e}" for e in _ENDINGS):
@@ -96,6 +99,15 @@ def _repaired(doc: Doc) -> Doc:
         if token.dep_ == "aux" and token.head.dep_ == "auxpass":
             token.head = token.head.head  # "I'm getting married"
     return _with_noun(_with_place(_with_verb(doc)))
+
+
+def _join_in_laws(doc: Doc) -> None:
+    """Make one word of "mother-in-law", which the tokenizer divides into five, of which the first is the subject."""
+    with doc.retokenize() as retokenizer:
+        for token in doc[:-4]:
+            words = doc[token.i : token.i + 5]
+            if words.text.lower() in WORDS["relations"]:
+                retokenizer.merge(words, attrs={"LEMMA": words.text.lower(), "TAG": "NN", "POS": "NOUN"})
 
 
 def _with_noun(doc: Doc) -> Doc:
@@ -203,7 +215,6 @@ _UNKNOWN_FORMS: Final = [
         ),
         r"\1my ",
     ),
-    (re.compile(r"^[Ww]ere (?=\w+ing\b)"), "We're "),
     (re.compile(r"\bburnt\b"), "burned"),
     (re.compile(r"\blearnt\b"), "learned"),
     (re.compile(r"\bno longer like\b"), "no longer enjoy"),  # "like" is taken for a preposition
@@ -227,7 +238,7 @@ _HEADING: Final = re.compile(
 
 
 _LEFT_OUT: Final = re.compile(  # "I" before what only a person says of themselves
-    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit)"
+    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit|can['’]?t)"
     r"(?= (?!you\b|he\b|she\b|they\b|it\b|there\b)[a-z])",
     re.IGNORECASE,
 )

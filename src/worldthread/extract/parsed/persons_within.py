@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.facts import SentenceFacts
@@ -13,8 +13,8 @@ from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-_SHE = frozenset(["she", "her", "hers"])
-_HE = frozenset(["he", "him", "his"])
+_SHE: Final = frozenset(["she", "her", "hers"])
+_HE: Final = frozenset(["he", "him", "his"])
 
 
 def with_person_within(doc: Doc, read: SentenceFacts, found: list[NamedEntity], referents: Referents) -> Referents:
@@ -33,7 +33,7 @@ def with_person_within(doc: Doc, read: SentenceFacts, found: list[NamedEntity], 
     if referents.person is not None or first is None or first.owner != referents.speaker or first.head.tag_ == "NNS":
         return referents
     lemma = first.head.lemma_.lower()
-    persons = [t for t in doc if t.lemma_.lower() in WORDS["relations"] | PROSE_WORDS["persons"] and t.tag_ in ("NN", "NNS")]
+    persons = [t for t in doc if t.lemma_.lower() in WORDS["relations"] | PROSE_WORDS["persons"] and t.tag_ in ("NN", "NNS", "NNP")]
     pronouns = [t for t in doc if t.lower_ in _SHE | _HE]
     if not pronouns or lemma not in WORDS["relations"] or persons != [first.head] or pronouns[0].i < first.head.i:
         return referents
