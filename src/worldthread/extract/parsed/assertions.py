@@ -77,6 +77,18 @@ def asserted_facts(
     return tuple(found)
 
 
+def is_distinct(clause: Clause) -> bool:
+    """Return whether a clause can be understood among others: it has its own subject, which is one person or thing.
+
+    Args:
+        clause: a clause that asserts something.
+    """
+    subject = clause.subject
+    if subject is None or subject.head != clause.verb or clause.modal:
+        return False
+    return subject.lower_ == "i" or subject.tag_ in ("NN", "NNP", "JJS")
+
+
 def _is_unmeant(doc: Doc) -> bool:
     """Return whether a sentence is a question, a report, a joke, an exaggeration or of the moment."""
     text = doc.text
@@ -118,16 +130,14 @@ def _has_subject(clause: Clause) -> bool:
 def _asserted(clause: Clause, subject: NamedPhrase, referents: Referents) -> Fact | None:
     """Return what a clause says; ``None`` where it is not plain."""
     is_preference = clause.modal in ("'d", "would") and any(c.lower_ == "rather" for c in clause.verb.lefts)
-    if clause.is_past and not (clause.negation == "never" and clause.lemma not in WORDS["stative"] and not clause.auxiliaries):
+    if clause.is_past and not _is_told_for_good(clause):
         return None
     if clause.is_perfect and clause.negation == "never":
         return None  # that it never happened is no state
     if (clause.modal and not (clause.modal in ("ca", "can") or is_preference)) or is_figure(clause.verb):
         return None
     words = _following(clause)
-    if words is None or any(
-        t.lower_ in _LISTS["moment"] for t in (*words, *clause.verb.lefts) if clause.subject is None or t.i > clause.subject.i
-    ):
+    if words is None or clause.subject is None or _is_of_the_moment(clause, words):
         return None
     lemma = clause.lemma.partition(" ")[0]
     if lemma == "be" and not clause.is_passive:
@@ -154,6 +164,29 @@ def _asserted(clause: Clause, subject: NamedPhrase, referents: Referents) -> Fac
     if value is None or value.lower() == subject.name.lower():
         return None
     return Fact(subject.name, relation, value)
+
+
+def _is_told_for_good(clause: Clause) -> bool:
+    """Return whether a clause in the past tells what stays so: "was brought up by my gran", "never finished school"."""
+    if clause.is_perfect or clause.is_progressive or clause.modal:
+        return False
+    if clause.is_passive:
+        return clause.lemma in _LISTS["origins"] and not clause.negation
+    return clause.negation == "never" and clause.lemma not in WORDS["stative"] and not clause.auxiliaries
+
+
+def _is_of_the_moment(clause: Clause, words: list[Token]) -> bool:
+    """Return whether a clause says what is so now, or was not read well: other words stand before its verb."""
+    verb, subject = clause.verb, clause.subject
+    before = [t for t in verb.lefts if subject is None or t.i > subject.i]
+    own = set(before) | {t for child in before for t in child.subtree}
+    if subject in verb.children and subject is not None and subject.i < verb.i:
+        between = verb.doc[subject.right_edge.i + 1 : verb.i]
+        if any(t not in own and t.i > subject.i for t in between):
+            return True
+    last = words[-1].i if words else verb.i
+    after = verb.doc[last + 1 : last + 2]
+    return any(t.lower_ in _LISTS["moment"] for t in (*before, *words, *after))
 
 
 def _following(clause: Clause) -> list[Token] | None:
@@ -226,6 +259,10 @@ def _is_lasting_complement(clause: Clause, words: list[Token]) -> bool:
             return low in _LISTS["alone"] and is_person
         inner = next((c for c in prep.children if c.dep_ in ("pobj", "pcomp")), None)
         return inner is not None and not is_pronoun(inner) and inner.lemma_.lower() not in WORDS["vague"] | _LISTS["abstract"]
+    if complement.dep_ == "attr" and complement.tag_ == "NN" and words[0].lower_ == "the":
+        is_only = any(c.lower_ == "only" or c.tag_ == "JJS" for c in complement.lefts)
+        place = next((c for p in complement.rights if p.dep_ == "prep" for c in p.children if c.dep_ == "pobj"), None)
+        return is_only and place is not None and (place.tag_ == "NNP" or any(c.dep_ == "poss" for c in place.lefts))
     if complement.dep_ == "prep":
         inner = next((c for c in complement.children if c.dep_ == "pobj"), None)
         named = any(t.tag_ in ("NNP", "NNPS") or t.like_num for t in words)
@@ -263,6 +300,8 @@ def _is_plain_deed(clause: Clause, lemma: str, words: list[Token]) -> bool:
         return False
     if any(c.dep_ == "xcomp" for c in verb.rights):
         return False
+    if clause.is_passive and not clause.is_past and not any(t.tag_ == "NNP" or t.like_num for t in words):
+        return not is_pronoun(clause.subject) and any(c.dep_ == "agent" for c in verb.rights)
     if clause.is_progressive and thing is None:
         return False
     if clause.is_perfect and thing is None and inner is None:
@@ -296,12 +335,14 @@ def _relation(clause: Clause) -> str | None:
                 return None
             parts.append(low)
     has_aux = any(c.dep_ in ("aux", "auxpass") for c in verb.lefts)
+    if not has_aux and verb.tag_ in ("VBG", "VBN") and verb.lemma_.lower() != "be":
+        return None
     if has_aux:
         parts.append(verb.lower_)
     elif verb.lemma_.lower() == "be":
         parts.append("is")
     else:
-        parts.append(third_person(verb.lemma_.lower()) if is_first else verb.lower_)
+        parts.append(third_person(verb.lemma_.lower()) if is_first and not clause.is_past else verb.lower_)
     if any(c.dep_ == "neg" and c.i > verb.i for c in verb.rights):
         parts.append("not")
     particle = clause.lemma.partition(" ")[2]

@@ -12,7 +12,7 @@ from worldthread.extract.base import USER
 from worldthread.extract.parsed.amended_facts import amended_facts
 from worldthread.extract.parsed.amendments import Amendment, amendment_of
 from worldthread.extract.parsed.aspects import aspect_for
-from worldthread.extract.parsed.assertions import asserted_facts
+from worldthread.extract.parsed.assertions import asserted_facts, is_distinct
 from worldthread.extract.parsed.changes import changes_of, is_limited
 from worldthread.extract.parsed.clauses import WORDS, Clause
 from worldthread.extract.parsed.completeness import whole_facts
@@ -33,7 +33,7 @@ from worldthread.extract.parsed.persons_within import with_person_within
 from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
-from worldthread.extract.parsed.probable import is_figure, probable_facts
+from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -54,6 +54,12 @@ if TYPE_CHECKING:
 
 _IRONY: Final = re.compile(
     r"(?:oh,? (?:yes|yeah|sure|right|great)|yeah,? (?:right|sure)|sure|as if)[,!.] ", re.IGNORECASE
+)
+_IRONIC_PRAISE: Final = re.compile(
+    r"(?:oh |ah |well )?(?:fantastic|brilliant|lovely|wonderful|great|perfect|marvellous|super|terrific|splendid|typical|"
+    r"charming|fab|bravo)\b[,!.]? .*\b(?:again|another|just what|love (?:that|it|this)|my favou?rite|thanks a lot|what i needed|"
+    r"as usual|of course|yet)\b",
+    re.IGNORECASE,
 )
 _EXAGGERATED: Final = re.compile(
     r"\b(?:literally|dying (?:of|from) (?:laughter|laughing|boredom|hunger|thirst|shame|embarrassment|curiosity|heat|cold|"
@@ -336,7 +342,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         self._relative = None
-        if _IRONY.match(sentence.text, sentence.body) or _EXAGGERATED.search(sentence.text, sentence.body):
+        is_ironic = any(pattern.match(sentence.text, sentence.body) for pattern in (_IRONY, _IRONIC_PRAISE))
+        if is_ironic or _EXAGGERATED.search(sentence.text, sentence.body):
             self.whole = False
             return Clauses(), []
         if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
@@ -369,8 +376,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
-        if not is_program(referents.speaker) and (len(self._docs) == 1 or self._is_letter):
-            stated += asserted_facts(doc, read, stated, referents) or _greeted(sentence, read, referents)
+        stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
         told = self._of_whole_clauses(doc, stated, referents)
         keys = {one.fact.key for one in stated}
         stated += tuple(
@@ -383,6 +389,18 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _asserted(
+        self, doc: Doc, read: SentenceFacts, stated: tuple[LocatedFact, ...], referents: Referents
+    ) -> tuple[LocatedFact, ...]:
+        """Return what a person asserts beside other facts; among other sentences only what is probably right."""
+        if is_program(referents.speaker):
+            return ()
+        found = asserted_facts(doc, read, stated, referents)
+        if len(self._docs) == 1 or self._is_letter or not found:
+            return found
+        sure = tuple(one for one in found if is_distinct(one.clause))
+        return tuple(one.stated for one in self._readings(doc, read, sure, referents) if is_likely(one))
 
     def _of_whole_clauses(
         self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents

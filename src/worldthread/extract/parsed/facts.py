@@ -1627,6 +1627,8 @@ def _is_favourite(head: Token) -> bool:
 
 def _is_of_story(head: Token) -> bool:
     """Return whether a subject belongs to a story: "the hero of the film"."""
+    if head.lemma_.lower() in WORDS["personas"]:
+        return True
     return head.tag_ != "PRP" and any(t != head and t.lemma_.lower() in WORDS["stories"] for t in head.subtree)
 
 

@@ -96,6 +96,8 @@ def _repaired(doc: Doc) -> Doc:
         low, lemma = token.lower_, token.lemma_.lower()
         if token.tag_.startswith("VB") and _SHORT_STEM.fullmatch(lemma) and low in (f"{lemma}{e}" for e in _ENDINGS):
             token.lemma_ = f"{lemma}e"  # "hates" is no form of "hat", which doubles its consonant
+        if token.tag_ == "NNP" and token.text.islower() and lemma in WORDS["relations"]:
+            token.tag_, token.pos_ = "NN", "NOUN"  # "my nan" is no name
         if token.dep_ == "aux" and token.head.dep_ == "auxpass":
             token.head = token.head.head  # "I'm getting married"
     return _with_noun(_with_place(_with_verb(doc)))
@@ -203,7 +205,11 @@ _REALLY: Final = re.compile(  # after an adverb the model takes "like" for a pre
 )
 _UNKNOWN_FORMS: Final = [
     (re.compile(r"\breckons\b"), "thinks"),  # taken for a noun
-    (re.compile(r"\b[Aa]i(?:n't|nt) got\b"), "haven't got"),
+    (re.compile(r"^[Ww]ere (?=(?:all |both |not |still )?\w+ing\b)"), "We're "),
+    (re.compile(r"\bai(?:n't|nt) got\b(?! to\b)", re.IGNORECASE), "don't have"),
+    (re.compile(r"\bhaven't got\b(?! to\b)"), "don't have"),
+    (re.compile(r"\bhasn't got\b(?! to\b)"), "doesn't have"),
+    (re.compile(r"\brealy\b"), "really"),
     (re.compile(r"\b(I|i) ain(?:'t|t)\b"), r"\1 am not"),
     (re.compile(r"\bain(?:'t|t)\b"), "isn't"),
     (re.compile(r"\ban (?=an? [a-z])"), "and "),

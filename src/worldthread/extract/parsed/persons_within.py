@@ -33,8 +33,9 @@ def with_person_within(doc: Doc, read: SentenceFacts, found: list[NamedEntity], 
     if referents.person is not None or first is None or first.owner != referents.speaker or first.head.tag_ == "NNS":
         return referents
     lemma = first.head.lemma_.lower()
-    persons = [t for t in doc if t.lemma_.lower() in WORDS["relations"] | PROSE_WORDS["persons"] and t.tag_ in ("NN", "NNS", "NNP")]
     pronouns = [t for t in doc if t.lower_ in _SHE | _HE]
+    people = WORDS["relations"] | PROSE_WORDS["persons"]
+    persons = [t for t in doc if t.lemma_.lower() in people and t.tag_ != "VB" and pronouns and t.i < pronouns[-1].i]
     if not pronouns or lemma not in WORDS["relations"] or persons != [first.head] or pronouns[0].i < first.head.i:
         return referents
     if any(entity.kind == "person" and entity.name != first.given_name for entity in found):

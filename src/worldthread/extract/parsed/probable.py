@@ -105,6 +105,17 @@ def has_unknown_subject(reading: Reading) -> bool:
     return is_definite and not any(c.dep_ in ("prep", "relcl", "acl", "appos") for c in subject.rights)
 
 
+def is_likely(reading: Reading) -> bool:
+    """Return whether the fact of a whole clause, of which nothing is cut, is likely to be right.
+
+    Args:
+        reading: the fact with what is known of its sentence.
+    """
+    model = shipped_weights()
+    is_probable = probability(features_of(reading), model) >= model.threshold_with_aspect
+    return is_probable and not is_baseless(reading) and not has_unknown_subject(reading)
+
+
 def probable_facts(readings: list[Reading]) -> tuple[LocatedFact, ...]:
     """Return the facts of a sentence that are probably right.
 
