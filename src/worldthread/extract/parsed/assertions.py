@@ -20,6 +20,7 @@ from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts
 from worldthread.extract.parsed.phrases import NamedPhrase, is_pronoun, render
 from worldthread.extract.parsed.probable import is_figure
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.extract.prose.words import third_person
 from worldthread.types import Fact
 
@@ -86,6 +87,8 @@ def is_distinct(clause: Clause) -> bool:
     subject = clause.subject
     if subject is None or subject.head != clause.verb or clause.modal:
         return False
+    if clause.lemma == "be" and any(c.dep_ == "prep" for c in clause.verb.rights):
+        return False  # "I'm in Rome": on a journey, or at home?
     return subject.lower_ == "i" or subject.tag_ in ("NN", "NNP", "JJS")
 
 
@@ -151,7 +154,9 @@ def _asserted(clause: Clause, subject: NamedPhrase, referents: Referents) -> Fac
     if not words:
         return None
     first = words[0]
-    if first.dep_ in ("prep", "agent") and len(words) > 1:
+    if len(words) > 2 and first.dep_ == "advmod" and words[1].dep_ == "prep" and words[1].head == first:
+        relation, words = f"{relation} {first.lower_} {words[1].lower_}", words[2:]  # "lives next to"
+    elif first.dep_ in ("prep", "agent") and len(words) > 1:
         relation, words = f"{relation} {first.lower_}", words[1:]
     elif first.lower_ in ("a", "an") and lemma == "be" and len(words) > 1:
         relation = f"{relation} {first.lower_}"
@@ -186,7 +191,15 @@ def _is_of_the_moment(clause: Clause, words: list[Token]) -> bool:
             return True
     last = words[-1].i if words else verb.i
     after = verb.doc[last + 1 : last + 2]
-    return any(t.lower_ in _LISTS["moment"] for t in (*before, *words, *after))
+    return any(t.lower_ in _LISTS["moment"] for t in (*before, *words, *after)) or any(map(_is_one_day, words))
+
+
+def _is_one_day(token: Token) -> bool:
+    """Return whether a word names a day or a month once: "on Monday", "in June", but not "every Monday"."""
+    before = token.nbor(-1).lower_ if token.i else ""
+    if token.lower_ in PROSE_WORDS["weekdays"]:
+        return before not in ("each", "every", "most", "of")
+    return token.lower_ in PROSE_WORDS["months"] and before in ("by", "from", "in", "next", "last", "on", "this", "until")
 
 
 def _following(clause: Clause) -> list[Token] | None:
@@ -290,6 +303,10 @@ def _is_plain_deed(clause: Clause, lemma: str, words: list[Token]) -> bool:
             return False
     if lemma in WORDS["attitudes"]:
         return False
+    if lemma == "have" and clause.subject is not None and clause.subject.lower_ == "we":
+        return False  # "we have regular meetings": whose they are the talk says
+    if any(c.dep_ == "prep" and c.lower_ == "for" for c in verb.rights) and lemma == "live":
+        return False  # "I live for Fridays"
     if said is not None and (
         (
             said.lemma_.lower() in _LISTS["abstract"] | WORDS["vague"] | _LISTS["body"]
@@ -342,7 +359,7 @@ def _relation(clause: Clause) -> str | None:
     elif verb.lemma_.lower() == "be":
         parts.append("is")
     else:
-        parts.append(third_person(verb.lemma_.lower()) if is_first and not clause.is_past else verb.lower_)
+        parts.append(verb.lower_ if clause.is_past or verb.tag_ == "VBZ" or not is_first else third_person(verb.lemma_.lower()))
     if any(c.dep_ == "neg" and c.i > verb.i for c in verb.rights):
         parts.append("not")
     particle = clause.lemma.partition(" ")[2]

@@ -527,6 +527,8 @@ class _ClauseReader:
             return [] if past else self._of_adjective(subject, complement)
         if complement.tag_ not in ("NN", "NNS", "NNP", "NNPS") and not is_kind_of:
             return []
+        if complement.lemma_.lower() in WORDS["epithets"] and not any(c.dep_ == "compound" for c in complement.lefts):
+            return []  # "my ex is a nightmare"
         if (whole := self._whole_that_has(complement)) is not None:
             return [Fact(subject.name, ("was" if past else "is") + " part of", whole)]
         last = self._last_of_complement(complement)
@@ -1627,7 +1629,8 @@ def _is_favourite(head: Token) -> bool:
 
 def _is_of_story(head: Token) -> bool:
     """Return whether a subject belongs to a story: "the hero of the film"."""
-    if head.lemma_.lower() in WORDS["personas"]:
+    is_soul = head.lemma_.lower() in WORDS["souls"] and head.head.lemma_ != "have"
+    if head.lemma_.lower() in WORDS["personas"] or (is_soul and head.dep_ == "nsubj"):
         return True
     return head.tag_ != "PRP" and any(t != head and t.lemma_.lower() in WORDS["stories"] for t in head.subtree)
 

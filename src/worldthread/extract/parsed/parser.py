@@ -267,7 +267,7 @@ _COMING: Final = re.compile(  # the model takes "coming" for a verb
     r"\b(?:on )?this(?= coming (?:mon|tues|wednes|thurs|fri|satur|sun)day\b)", re.IGNORECASE
 )
 _SLANG_AFTER: Final = re.compile(
-    r"(?:[\s,]+(?:btw|lol|lmao|rofl|haha+|hehe+|tbh|rn|ngl|fyi|imo|imho|tho|though|xd|xx+|if that helps|by the way)|"
+    r"(?:[\s,]+(?:btw|lol|lmao|rofl|haha+|hehe+|tbh|rn|ngl|fyi|imo|imho|tho|though|xd|xx+|thanks|thank you|cheers|ta|innit|mate|man|bro|haha+|if that helps|by the way)|"
     r"\s*(?:[:;]-?[)(DPp]|<3|[\U0001F300-\U0001FAFF\u2600-\u27BF]\ufe0f?))+(?=[\s.!]*$)",
     re.IGNORECASE,
 )
