@@ -39,7 +39,7 @@ _CONDITIONS: Final = frozenset(["if", "unless", "until", "till", "when", "whenev
 _BREAKS: Final = frozenset([",", "-", "–", "—", ";", "...", "…", "!", "."])
 _IRONY: Final = re.compile(
     r"^(?:oh|ah|yeah|great|brilliant|lovely|fantastic|wonderful|perfect|super|typical|sure|right|just what|as if|"
-    r"of course|figures|well well)\b(?! (?:uncle|aunt|aunts|uncles))|\b(?:so (?:\w+ )?(?:that|i|my|we|it)|too \w+ to|"
+    r"of course|figures|well well)\b(?! (?:uncle|aunt|aunts|uncles))|\b(?:so \w+ (?:that )?(?:i|my|we|it)|too \w+ to|"
     r"as \w+ as|like (?:an?|the)|world's|in the (?:world|universe)|on earth|to death|to pieces|to bits|"
     r"made of|of the century|(?:hundred|thousand)s? (?:of )?times|sense of|not \w+ing to|"
     r"says|said|told|claims?|swears|reckons|thinks|heard|according|they call|rumou?r|word is|who knows|"
@@ -151,7 +151,7 @@ def _asserted(clause: Clause, subject: NamedPhrase, referents: Referents) -> Fac
     relation = _relation(clause)
     if relation is None:
         return None
-    if not words:
+    if not words or (len(words) == 1 and words[0].tag_ in ("RP", "IN", "TO")):
         return None
     first = words[0]
     if len(words) > 2 and first.dep_ == "advmod" and words[1].dep_ == "prep" and words[1].head == first:
@@ -177,6 +177,8 @@ def _is_told_for_good(clause: Clause) -> bool:
         return False
     if clause.is_passive:
         return clause.lemma in _LISTS["origins"] and not clause.negation
+    if clause.lemma == "come" and not clause.negation:  # "my grandparents came from Malta"
+        return any(p.lower_ == "from" and any(c.tag_ == "NNP" for c in p.children) for p in clause.verb.rights)
     return clause.negation == "never" and clause.lemma not in WORDS["stative"] and not clause.auxiliaries
 
 
@@ -248,11 +250,13 @@ def _is_lasting_complement(clause: Clause, words: list[Token]) -> bool:
     complement = next((c for c in clause.verb.rights if c in words and c.dep_ in ("attr", "acomp", "prep", "npadvmod", "advmod", "oprd")), None)
     if complement is None:
         return False
+    is_person = clause.subject is not None and clause.subject.lower_ in ("i", "we")
     if clause.is_perfect:
+        if complement.dep_ == "acomp":
+            return complement.lower_ in _LISTS["alone"] and is_person and not clause.negation
         return complement.lower_ == "to" and any(t.tag_ == "NNP" for t in words) and not clause.negation
     text = "".join(t.text_with_ws for t in words).strip().lower()
     shown = text.replace(" ", "-")
-    is_person = clause.subject is not None and clause.subject.lower_ in ("i", "we")
     if re.search(r"(?:^|-)(?:" + "|".join(_LISTS["made"]) + r")$", shown) and len(words) <= 3:
         return True
     if re.match(r"(?:about |around |roughly |nearly |just over |just under )?(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty)\b", text):
@@ -272,6 +276,8 @@ def _is_lasting_complement(clause: Clause, words: list[Token]) -> bool:
             return low in _LISTS["alone"] and is_person
         inner = next((c for c in prep.children if c.dep_ in ("pobj", "pcomp")), None)
         return inner is not None and not is_pronoun(inner) and inner.lemma_.lower() not in WORDS["vague"] | _LISTS["abstract"]
+    if complement.dep_ == "attr" and complement.tag_ == "NNP" and not is_person:
+        return words[0].lower_ in ("a", "an") and not clause.negation  # "my car is a 2012 Fiesta"
     if complement.dep_ == "attr" and complement.tag_ == "NN" and words[0].lower_ == "the":
         is_only = any(c.lower_ == "only" or c.tag_ == "JJS" for c in complement.lefts)
         place = next((c for p in complement.rights if p.dep_ == "prep" for c in p.children if c.dep_ == "pobj"), None)
@@ -320,7 +326,8 @@ def _is_plain_deed(clause: Clause, lemma: str, words: list[Token]) -> bool:
     if clause.is_passive and not clause.is_past and not any(t.tag_ == "NNP" or t.like_num for t in words):
         return not is_pronoun(clause.subject) and any(c.dep_ == "agent" for c in verb.rights)
     if clause.is_progressive and thing is None:
-        return False
+        is_work = lemma == "work" and any(c.dep_ == "prep" and c.lower_ == "on" for c in verb.rights)
+        return is_work and said is not None and any(c.lower_ in ("a", "an") for c in said.lefts)
     if clause.is_perfect and thing is None and inner is None:
         return False
     if said is None:

@@ -459,7 +459,8 @@ class _ParsedPassageExtractor(PassageExtractor):
 def _plainly(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
     """Return what the only sentence of a message says plainly, where the rules that need its parse are not sure."""
     facts = plainly_said(doc.text, referents, last=True)
-    if not facts or (read.clauses and is_figure(read.clauses[0][0].verb)):
+    verb = read.clauses[0][0].verb if read.clauses else next((t for t in doc if t.dep_ == "ROOT"), doc[0])
+    if not facts or is_figure(verb):
         return ()
     without = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
     said = read.clauses[0][0] if read.clauses else without

