@@ -56,15 +56,15 @@ _IRONY: Final = re.compile(
     r"(?:oh,? (?:yes|yeah|sure|right|great)|yeah,? (?:right|sure)|sure|as if)[,!.] ", re.IGNORECASE
 )
 _IRONIC_PRAISE: Final = re.compile(
-    r"(?:oh |ah |well )?(?:fantastic|brilliant|lovely|wonderful|great|perfect|marvellous|super|terrific|splendid|typical|"
-    r"charming|fab|bravo)\b[,!.]? .*\b(?:again|another|just what|love (?:that|it|this)|my favou?rite|thanks a lot|what i needed|"
-    r"as usual|of course|yet)\b",
+    r"(?:oh |ah |well )?(?:fantastic|brilliant|lovely|wonderful|great|perfect|marvellous|super|terrific|splendid|"
+    r"typical|charming|fab|bravo)[,!.] .*\b(?:again|another|just what|love (?:that|it|this)|my favou?rite|thanks a lot|"
+    r"what i needed|as usual|of course)\b",
     re.IGNORECASE,
 )
 _EXAGGERATED: Final = re.compile(
-    r"\b(?:literally|dying (?:of|from) (?:laughter|laughing|boredom|hunger|thirst|shame|embarrassment|curiosity|heat|cold|"
-    r"envy)|dying (?:for|to)|(?:bored|scared|worried|frightened|frozen|freezing|tickled|sick|loved?|talked|boiled|starved|"
-    r"starving|terrified|stressed) (?:\w+ )?to death|(?:frozen|bored|scared|worried) (?:stiff|silly|sick)|"
+    r"\b(?:literally|dying (?:of|from) (?:laughter|laughing|boredom|hunger|thirst|shame|embarrassment|curiosity|heat|"
+    r"cold|envy)|dying (?:for|to)|(?:bored|scared|worried|frightened|frozen|freezing|tickled|sick|loved?|talked|boiled|"
+    r"starved|starving|terrified|stressed) (?:\w+ )?to death|(?:frozen|bored|scared|worried) (?:stiff|silly|sick)|"
     r"(?:hundred|thousand|[mbtz]illion)s? (?:of )?(?:times|things|reasons|years ago)|"
     r"(?:i['’]?m|i am) (?:the )?(?:batman|superman|spider-?man|santa|jesus|god|pope|queen|king) ?(?:of|,|\.|!|$)|"
     r"(?:uncle|aunt|dad|mum|mom|cat|dog|brother|sister|gran)(?:['’]s| is) the (?:pope|queen|king)\b)",

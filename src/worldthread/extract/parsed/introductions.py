@@ -35,7 +35,8 @@ _REACH_ME: Final = re.compile(
     re.IGNORECASE,
 )
 _GREETED: Final = re.compile(
-    r"(?:hi+(?:ya)?|he+y+(?:a|o)?|hello+|hallo|yo|howdy|good (?:morning|evening|day)|greetings)(?:,? (?:there|all|everyone|folks|guys))?[ ,.!]+"
+    r"(?:hi+(?:ya)?|he+y+(?:a|o)?|hello+|hallo|yo|howdy|good (?:morning|evening|day)|greetings)"
+    r"(?:,? (?:there|all|everyone|folks|guys))?[ ,.!]+"
     r"(?:i['’]?m|i am|it['’]?s|this is) ([^\W\d_]{3,}(?:['’-][^\W\d_]+)?)(?:,? here)?[ .!]*",
     re.IGNORECASE,
 )

@@ -33,12 +33,12 @@ _RELATIVE_IS: Final = re.compile(
     r"(?= (?:in|on|at|with|from|into|a|an|the|not|now|pregnant|single|divorced|retired|vegan|allergic|"
     r"back|over|off|due|(?:working|living|staying|studying|dating|seeing|learning|teaching|training|moving) "
     r"(?:at|in|with|for|as|to|on|a)|(?:getting|coming|going|having|flying|starting|arriving|retiring|turning|visiting|joining|moving)|"
-    r"\w+ed (?:until|since|to|in|at|from|by)) |(?= (?:pregnant|single|divorced|retired|vegan|vegetarian|coeliac|diabetic)[,.;!])"
-    r"(?= ))"
+    r"\w+ed (?:until|since|to|in|at|from|by)) | (?:pregnant|single|divorced|retired|vegan|vegetarian|diabetic)[,.;!])"
 )
 _RELATIVE_HAS: Final = re.compile(r"((?:^|[,;:] |\band |\bbut |\bso )(?:[Mm]y|[Oo]ur) (?:\w+ )?\w+)'s(?= been )")
 _RELATIVE_HAVE: Final = re.compile(  # as learners of English say: "my sister have a shop"
-    rf"\b((?:my|our) (?:{'|'.join(sorted(re.escape(w) for w in WORDS['relations']))})) have(?= (?:an?|no|\d+|two|three|four) )",
+    rf"\b((?:my|our) (?:{'|'.join(sorted(re.escape(w) for w in WORDS['relations']))})) have"
+    r"(?= (?:an?|no|\d+|two|three|four) )",
     re.IGNORECASE,
 )
 _THING_HAS_GOT: Final = re.compile(r"(^(?:[Tt]he|[Mm]y|[Oo]ur) (?:\w+ )?\w+)'s(?= got an? )")
@@ -90,7 +90,8 @@ def is_english(word: str, kind: str | None = None) -> bool:
     """
     lookups = _language().get_pipe("lemmatizer").lookups  # type: ignore[attr-defined]
     tables = [lookups.get_table("lemma_index"), lookups.get_table("lemma_exc")]
-    known = [words for table in tables for words in ([table[kind]] if kind in table else () if kind else table.values())]
+    kinds = (kind,) if kind is not None else ("noun", "verb", "adj", "adv")
+    known = [table[one] for table in tables for one in kinds if one in table]
     forms = {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ly"), word.removesuffix("er")}
     return any(form in words for words in known for form in forms)
 
@@ -122,7 +123,9 @@ def _is_object(token: Token) -> bool:
         return False
     if token.tag_ == "NNP":
         return token.dep_ == "npadvmod" and token.lower_ not in WORDS["times"] and not token.text.islower()
-    is_adverb = token.lower_.endswith(("ly", "wards", "wise", "stairs", "side", "where")) or is_english(token.lower_, "adv")
+    is_adverb = token.lower_.endswith(("ly", "wards", "wise", "stairs", "side", "where")) or is_english(
+        token.lower_, "adv"
+    )
     return token.tag_ == "RB" and token.text.islower() and not is_adverb
 
 
@@ -221,7 +224,9 @@ _APOSTROPHES: Final = {
     "cuz": "because", "coz": "because", "wanna": "want to", "hav": "have", "wiv": "with", "wen": "when",
     "i": "I", "i'm": "I'm", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
 }  # fmt: skip
-_INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,6}nt|[Ss]?[Hh]es|[Tt]hey(?:re|ve)|[Yy]ou(?:re|ve)|[Ww]eve|itll|(?:[Tt]hat|[Tt]here|[Hh]ere|[Ww]hat)s|cuz|coz|hav|wiv|wen)(?![\w'’-]|\.\w)")
+_INFORMAL: Final = re.compile(
+    r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,6}nt|[Ss]?[Hh]es|[Tt]hey(?:re|ve)|[Yy]ou(?:re|ve)|[Ww]eve|itll|(?:[Tt]hat|[Tt]here|[Hh]ere|[Ww]hat)s|cuz|coz|hav|wiv|wen)(?![\w'’-]|\.\w)"
+)
 _NAME_IS: Final = re.compile(r"\bname['’]s(?= \w+(?: \w+)?(?:[,.!]| and |$))")  # the model takes it for an owner
 _REALLY: Final = re.compile(  # after an adverb the model takes "like" for a preposition
     r"\b[Ii] (?:absolutely|actually|genuinely|honestly|really|totally|truly) (?=(?:like|love|hate|enjoy|need|want)\b)"
@@ -238,8 +243,8 @@ _UNKNOWN_FORMS: Final = [
     (re.compile(r"\ban (?=an? [a-z])"), "and "),
     (
         re.compile(
-            r"(^|\b(?:and|but|with|from|of|so|because) |, )[Mm]e (?=(?:own |little |big )?(?:mum|mam|mom|dad|da|nan|gran|granny|"
-            r"grandad|sister|brother|bro|sis|wife|husband|missus|mate|mates|kids|boss|auntie|uncle|cousin|son|daughter|"
+            r"(^|\b(?:and|but|with|from|of|so|because) |, )[Mm]e (?=(?:own |little |big )?(?:mum|mam|mom|dad|da|nan|"
+            r"gran|granny|grandad|sister|brother|bro|sis|wife|husband|missus|mate|mates|kids|boss|auntie|uncle|cousin|son|daughter|"
             r"lads?|girlfriend|boyfriend|dog|cat)\b)"
         ),
         r"\1my ",
@@ -290,7 +295,8 @@ _COMING: Final = re.compile(  # the model takes "coming" for a verb
     r"\b(?:on )?this(?= coming (?:mon|tues|wednes|thurs|fri|satur|sun)day\b)", re.IGNORECASE
 )
 _SLANG_AFTER: Final = re.compile(
-    r"(?:[\s,]+(?:btw|lol|lmao|rofl|haha+|hehe+|tbh|rn|ngl|fyi|imo|imho|tho|though|xd|xx+|thanks|thank you|cheers|ta|innit|mate|man|bro|haha+|if that helps|by the way)|"
+    r"(?:[\s,]+(?:btw|lol|lmao|rofl|haha+|hehe+|tbh|rn|ngl|fyi|imo|imho|tho|though|xd|xx+|thanks|innit|"
+    r"if that helps|by the way)|"
     r"\s*(?:[:;]-?[)(DPp]|<3|[\U0001F300-\U0001FAFF\u2600-\u27BF]\ufe0f?))+(?=[\s.!]*$)",
     re.IGNORECASE,
 )

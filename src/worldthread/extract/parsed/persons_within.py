@@ -1,4 +1,4 @@
-"""Finds whom "she" means in a sentence that has named one person of the speaker's before: "my nan lives here, she's 91"."""
+"""Finds whom "she" means after the only relative of the speaker in a sentence: "my nan lives in Hull, she's 91"."""
 
 from __future__ import annotations
 
