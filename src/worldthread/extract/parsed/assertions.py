@@ -43,8 +43,10 @@ _UNMEANT: Final = re.compile(  # openings of irony; comparisons, exaggerations, 
     re.IGNORECASE,
 )
 _CONTRACTED: Final = {
-    "'m": "is", "am": "is", "'re": "is", "are": "is", "'ve": "has", "have": "has", "do": "does", "ca": "can",
+    "'d": "would", "'m": "is", "am": "is", "'re": "is", "are": "is", "'ve": "has", "have": "has", "do": "does", "ca": "can",
 }  # fmt: skip
+_BEFORE_VERB: Final = frozenset(["advmod", "aux", "auxpass", "neg"])
+"""Arcs to what may stand between a subject and its verb."""
 _BEFORE: Final = frozenset(["each", "every", "most", "of"])
 """Words before a day that is one of many."""
 
@@ -152,7 +154,7 @@ def _asserted(clause: Clause, subject: NamedPhrase, referents: Referents) -> Fac
 def _fact(clause: Clause, subject: NamedPhrase, relation: str, words: list[Token], referents: Referents) -> Fact | None:
     """Return a fact of the words after a verb; ``None`` where they point at something else."""
     first = words[0]
-    if len(words) > 2 and first.dep_ == "advmod" and words[1].dep_ == "prep" and words[1].head == first:
+    if len(words) > 2 and first.dep_ == "advmod" and words[1].dep_ == "prep":
         relation, words = f"{relation} {first.lower_} {words[1].lower_}", words[2:]  # "lives next to"
     elif len(words) > 1 and (first.dep_ in ("agent", "prep") or (clause.lemma == "be" and first.lower_ in ("a", "an"))):
         relation, words = f"{relation} {first.lower_}", words[1:]
@@ -188,6 +190,8 @@ def _is_of_the_moment(clause: Clause, words: list[Token]) -> bool:
     before = [t for t in verb.lefts if t.i > subject.i]
     own = {t for child in before for t in child.subtree}
     if subject in verb.children and any(t not in own for t in verb.doc[subject.right_edge.i + 1 : verb.i]):
+        return True
+    if any(child.dep_ not in _BEFORE_VERB for child in before):
         return True
     last = words[-1].i
     near = (*before, *words, *verb.doc[last + 1 : last + 2])

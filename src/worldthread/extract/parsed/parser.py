@@ -88,7 +88,7 @@ def is_english(word: str, kind: str | None = None) -> bool:
         word: the word, in any form.
         kind: ``"noun"``, ``"verb"``, ``"adj"`` or ``"adv"``; ``None`` for any.
     """
-    lookups = _language().get_pipe("lemmatizer").lookups  # type: ignore[attr-defined]
+    lookups = _language().get_pipe("lemmatizer").lookups
     tables = [lookups.get_table("lemma_index"), lookups.get_table("lemma_exc")]
     kinds = (kind,) if kind is not None else ("noun", "verb", "adj", "adv")
     known = [table[one] for table in tables for one in kinds if one in table]

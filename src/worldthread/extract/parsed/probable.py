@@ -81,7 +81,10 @@ def is_baseless(reading: Reading) -> bool:
 _OWNERS: Final = frozenset(["my", "your", "his", "her", "our", "their", "its"])
 
 
-_FIGURES: Final = tuple(f"-{figure}-" for figure in sorted(WORDS["figures"]))
+_FIGURES: Final[dict[str, list[str]]] = {}
+"""The figures of speech by their first word, between hyphens."""
+for _figure in sorted(WORDS["figures"]):
+    _FIGURES.setdefault(_figure.partition("-")[0], []).append(f"-{_figure}-")
 
 
 def is_figure(verb: Token) -> bool:
@@ -91,7 +94,8 @@ def is_figure(verb: Token) -> bool:
     words = [t for t in verb.subtree if not t.is_punct and t.dep_ not in ("advmod", "case")]
     lemmas = ["one's" if t.lower_ in _OWNERS else t.lemma_.lower() for t in words]
     shown = [f"-{'-'.join(lemmas)}-", f"-{'-'.join(lemma for lemma in lemmas if lemma != 'be')}-"]
-    return any(figure in one for figure in _FIGURES for one in shown)
+    begun = [figure for part in set(shown[0].split("-")) for figure in _FIGURES.get(part, ())]
+    return any(figure in one for figure in begun for one in shown)
 
 
 def has_unknown_subject(reading: Reading) -> bool:
