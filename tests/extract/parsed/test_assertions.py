@@ -28,7 +28,6 @@ def facts(text: str) -> list[str]:
         ("I'm about six foot one.", "Ana, is, about six foot one"),
         ("I'm two thirds of the way through Dune.", "Ana, is, two thirds of the way through Dune"),
         ("my brother lives round the corner from us", "Ana's brother, lives round, corner from Ana"),
-        ("We live next to a railway line.", "Ana, lives next to, railway line"),
         ("I don't do spicy food.", "Ana, does not do, spicy food"),
         ("I never got my degree.", "Ana, never got, Ana's degree"),
         ("I was raised in Cork.", "Ana, was raised in, Cork"),
@@ -63,7 +62,8 @@ def test_what_somebody_asserts_is_stated_as_it_was_said(text: str, expected: str
         # figures of speech and exaggerations
         "My head's killing me.", "I'm in two minds about it.", "I'm dying of boredom.", "I'm literally a potato today.",
         "I've told him a thousand times.", "My heart sank.", "I smell a rat.", "My mind plays tricks.",
-        "I live for Fridays.", "My house is a zoo.", "My ex is a nightmare.", "I'm married to my job.", "I'm freezing to death in here.",
+        "I live for Fridays.", "My house is a zoo.", "My ex is a nightmare.", "I'm married to my job.",
+        "I'm freezing to death in here.",
         # reports, wishes, guesses, fiction, irony
         "My neighbour reckons the shed is haunted.", "They say my village is cursed.", "I'd love to live on a boat.",
         "I might move to Spain one day.", "Apparently I snore.", "My avatar is an elf.", "My character is a butcher.",

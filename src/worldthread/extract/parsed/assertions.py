@@ -43,7 +43,8 @@ _UNMEANT: Final = re.compile(  # openings of irony; comparisons, exaggerations, 
     re.IGNORECASE,
 )
 _CONTRACTED: Final = {
-    "'d": "would", "'m": "is", "am": "is", "'re": "is", "are": "is", "'ve": "has", "have": "has", "do": "does", "ca": "can",
+    "'d": "would", "'m": "is", "am": "is", "'re": "is", "are": "is", "'ve": "has", "have": "has", "do": "does",
+    "ca": "can",
 }  # fmt: skip
 _BEFORE_VERB: Final = frozenset(["advmod", "aux", "auxpass", "neg"])
 """Arcs to what may stand between a subject and its verb."""
