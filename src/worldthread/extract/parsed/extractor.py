@@ -12,6 +12,7 @@ from worldthread.extract.base import USER
 from worldthread.extract.parsed.amended_facts import amended_facts
 from worldthread.extract.parsed.amendments import Amendment, amendment_of
 from worldthread.extract.parsed.aspects import aspect_for
+from worldthread.extract.parsed.assertions import asserted_facts, is_distinct
 from worldthread.extract.parsed.changes import changes_of, is_limited
 from worldthread.extract.parsed.clauses import WORDS, Clause
 from worldthread.extract.parsed.completeness import whole_facts
@@ -25,13 +26,15 @@ from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, 
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
+from worldthread.extract.parsed.introductions import greeted_name
 from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.letters import Letter
 from worldthread.extract.parsed.parser import normalised, parse
+from worldthread.extract.parsed.persons_within import with_person_within
 from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrased_endings
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
-from worldthread.extract.parsed.probable import is_figure, probable_facts
+from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -52,6 +55,21 @@ if TYPE_CHECKING:
 
 _IRONY: Final = re.compile(
     r"(?:oh,? (?:yes|yeah|sure|right|great)|yeah,? (?:right|sure)|sure|as if)[,!.] ", re.IGNORECASE
+)
+_IRONIC_PRAISE: Final = re.compile(
+    r"(?:oh |ah |well )?(?:fantastic|brilliant|lovely|wonderful|great|perfect|marvellous|super|terrific|splendid|"
+    r"typical|charming|fab|bravo)[,!.] .*\b(?:again|another|just what|love (?:that|it|this)|my favou?rite|thanks a lot|"
+    r"what i needed|as usual|of course)\b",
+    re.IGNORECASE,
+)
+_EXAGGERATED: Final = re.compile(
+    r"\b(?:literally|dying (?:of|from) (?:laughter|laughing|boredom|hunger|thirst|shame|embarrassment|curiosity|heat|"
+    r"cold|envy)|dying (?:for|to)|(?:bored|scared|worried|frightened|frozen|freezing|tickled|sick|loved?|talked|boiled|"
+    r"starved|starving|terrified|stressed) (?:\w+ )?to death|(?:frozen|bored|scared|worried) (?:stiff|silly|sick)|"
+    r"(?:hundred|thousand|[mbtz]illion)s? (?:of )?(?:times|things|reasons|years ago)|"
+    r"(?:i['’]?m|i am) (?:the )?(?:batman|superman|spider-?man|santa|jesus|god|pope|queen|king) ?(?:of|,|\.|!|$)|"
+    r"(?:uncle|aunt|dad|mum|mom|cat|dog|brother|sister|gran)(?:['’]s| is) the (?:pope|queen|king)\b)",
+    re.IGNORECASE,
 )
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _THIRD_PERSONS: Final = frozenset(["he", "her", "him", "his", "she"])
@@ -326,7 +344,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         self._relative = None
-        if _IRONY.match(sentence.text, sentence.body):
+        is_ironic = any(pattern.match(sentence.text, sentence.body) for pattern in (_IRONY, _IRONIC_PRAISE))
+        if is_ironic or _EXAGGERATED.search(sentence.text, sentence.body):
             self.whole = False
             return Clauses(), []
         if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
@@ -337,6 +356,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         doc = self._docs[id(sentence)]
         names = frozenset(word for e in found if e.kind in ("person", "name") for word in e.name.split())
         read = facts_of(doc, referents, names)
+        within = with_person_within(doc, read, found, referents)
+        if within is not referents:
+            referents = within
+            read = facts_of(doc, referents, names)
         self.changes += changes_of(doc, sentence.text, [clause for clause, _ in read.clauses], referents)
         self.whole = self.whole and read.whole
         if _NOW.search(sentence.text) is not None:
@@ -355,6 +378,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
+        stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
         if self._is_letter:
             stated = self._letter.understood(doc, stated)
         told = self._of_whole_clauses(doc, stated, referents)
@@ -369,6 +393,18 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _asserted(
+        self, doc: Doc, read: SentenceFacts, stated: tuple[LocatedFact, ...], referents: Referents
+    ) -> tuple[LocatedFact, ...]:
+        """Return what a person asserts beside other facts; among other sentences only what is probably right."""
+        if is_program(referents.speaker):
+            return ()
+        found = asserted_facts(doc, read, stated, referents)
+        if len(self._docs) == 1 or self._is_letter or not found:
+            return found
+        sure = tuple(one for one in found if is_distinct(one.clause))
+        return tuple(one.stated for one in self._readings(doc, read, sure, referents) if is_likely(one))
 
     def _of_whole_clauses(
         self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents
@@ -427,11 +463,21 @@ class _ParsedPassageExtractor(PassageExtractor):
 def _plainly(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
     """Return what the only sentence of a message says plainly, where the rules that need its parse are not sure."""
     facts = plainly_said(doc.text, referents, last=True)
-    if not facts or (read.clauses and is_figure(read.clauses[0][0].verb)):
+    verb = read.clauses[0][0].verb if read.clauses else next((t for t in doc if t.dep_ == "ROOT"), doc[0])
+    if not facts or is_figure(verb):
         return ()
     without = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
     said = read.clauses[0][0] if read.clauses else without
     return tuple(LocatedFact(replace(one, aspect=aspect_for(one)), said, is_plain=True) for one in facts)
+
+
+def _greeted(sentence: Sentence, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
+    """Return the name of who greets and says only it."""
+    name = None if read.facts else greeted_name(sentence.text[sentence.body :].strip())
+    if name is None or not read.clauses or normalise_name(name) == normalise_name(referents.speaker):
+        return ()
+    fact = Fact(referents.speaker, "is called", name)
+    return (LocatedFact(replace(fact, aspect=aspect_for(fact)), read.clauses[0][0], is_certain=True),)
 
 
 def is_letter(sentences: list[tuple[Sentence, list[NamedEntity]]]) -> bool:

@@ -527,6 +527,8 @@ class _ClauseReader:
             return [] if past else self._of_adjective(subject, complement)
         if complement.tag_ not in ("NN", "NNS", "NNP", "NNPS") and not is_kind_of:
             return []
+        if complement.lemma_.lower() in WORDS["epithets"] and not any(c.dep_ == "compound" for c in complement.lefts):
+            return []  # "my ex is a nightmare"
         if (whole := self._whole_that_has(complement)) is not None:
             return [Fact(subject.name, ("was" if past else "is") + " part of", whole)]
         last = self._last_of_complement(complement)
@@ -940,7 +942,8 @@ class _ClauseReader:
         if clause.is_past or lemma in ("think", "consider") or (lemma in _FEELINGS and not clause.modal):
             return None
         if clause.modal:
-            return "would like to"
+            deed = next((c.lemma_.lower() for c in self._verb.rights if c.dep_ == "xcomp"), "")
+            return None if lemma == "love" and deed in WORDS["stative"] else "would like to"
         return "has to" if lemma == "have" else f"{third_person(lemma)} to"
 
     def of_infinitive(self, subject: NamedPhrase, relation: str) -> list[Fact]:
@@ -1626,6 +1629,9 @@ def _is_favourite(head: Token) -> bool:
 
 def _is_of_story(head: Token) -> bool:
     """Return whether a subject belongs to a story: "the hero of the film"."""
+    is_soul = head.lemma_.lower() in WORDS["souls"] and head.head.lemma_ != "have"
+    if head.lemma_.lower() in WORDS["personas"] or (is_soul and head.dep_ == "nsubj"):
+        return True
     return head.tag_ != "PRP" and any(t != head and t.lemma_.lower() in WORDS["stories"] for t in head.subtree)
 
 

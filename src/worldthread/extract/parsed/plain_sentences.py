@@ -79,7 +79,7 @@ _POINTING: Final = (WORDS["pronouns"] - {"my", "our", "one"}) | {
     "sense", "fun", "mistakes", "mistake", "care", "sure",
 }  # fmt: skip
 
-_SAYING: Final = frozenset(["is", "are", "was", "were", "called", "has", "and", "or", "who", "which", "not"])
+_SAYING: Final = WORDS["saying"] | {"is", "are", "was", "were", "called", "has", "and", "or", "who", "which", "not"}
 _POSSESSIVES: Final = frozenset(["his", "her", "their"])
 
 
@@ -159,7 +159,7 @@ def _fact(match: re.Match[str], relation: str, referents: Referents) -> Fact | N
         relation = relation.replace("VERBS", shown).replace("VERB", verb)
     kind = groups.get("kind")
     relation = relation.replace("KIND", (kind or "").lower()).strip()
-    if value.lower() == subject.lower():
+    if value.lower() == subject.lower() or value.lower() in WORDS["epithets"]:
         return None
     return Fact(subject, relation, value.strip(" .!"))
 

@@ -81,11 +81,21 @@ def is_baseless(reading: Reading) -> bool:
 _OWNERS: Final = frozenset(["my", "your", "his", "her", "our", "their", "its"])
 
 
+_FIGURES: Final[dict[str, list[str]]] = {}
+"""The figures of speech by their first word, between hyphens."""
+for _figure in sorted(WORDS["figures"]):
+    _FIGURES.setdefault(_figure.partition("-")[0], []).append(f"-{_figure}-")
+
+
 def is_figure(verb: Token) -> bool:
     """Return whether a clause is a figure of speech: "I have butterflies in my stomach"."""
+    if verb.lemma_ == "kill" and any(c.dep_ == "dobj" and c.tag_ == "PRP" for c in verb.rights):
+        return True  # "my head is killing me"
     words = [t for t in verb.subtree if not t.is_punct and t.dep_ not in ("advmod", "case")]
-    shown = "-".join("one's" if t.lower_ in _OWNERS else t.lemma_.lower() for t in words)
-    return any(f"-{figure}-" in f"-{shown}-" for figure in WORDS["figures"])
+    lemmas = ["one's" if t.lower_ in _OWNERS else t.lemma_.lower() for t in words]
+    shown = [f"-{'-'.join(lemmas)}-", f"-{'-'.join(lemma for lemma in lemmas if lemma != 'be')}-"]
+    begun = [figure for part in set(shown[0].split("-")) for figure in _FIGURES.get(part, ())]
+    return any(figure in one for figure in begun for one in shown)
 
 
 def has_unknown_subject(reading: Reading) -> bool:
@@ -97,6 +107,17 @@ def has_unknown_subject(reading: Reading) -> bool:
         return True  # of an exercise: "the probability of a second ace is 3/51"
     is_definite = any(c.dep_ == "det" and c.lower_ in ("the", "this", "that", "these", "those") for c in subject.lefts)
     return is_definite and not any(c.dep_ in ("prep", "relcl", "acl", "appos") for c in subject.rights)
+
+
+def is_likely(reading: Reading) -> bool:
+    """Return whether the fact of a whole clause, of which nothing is cut, is likely to be right.
+
+    Args:
+        reading: the fact with what is known of its sentence.
+    """
+    model = shipped_weights()
+    is_probable = probability(features_of(reading), model) >= model.threshold_with_aspect
+    return is_probable and not is_baseless(reading) and not has_unknown_subject(reading)
 
 
 def probable_facts(readings: list[Reading]) -> tuple[LocatedFact, ...]:

@@ -428,6 +428,8 @@ class WholeClauses:
                 return None
             if not words or words[0].lower_ in WORDS["vague"] or (len(words) == 1 and words[0].tag_ in ("RB", "IN")):
                 return None
+            if len(words) == 1 and words[0].lemma_.lower() in WORDS["epithets"]:
+                return None
             if words and words[0].dep_ == "poss" and words[0].lower_ in ("his", "her", "its"):
                 return None  # "Dr Singh is his surgeon": somebody else's
             attribute = next((c for c in clause.verb.rights if c.dep_ in ("attr", "acomp")), None)
