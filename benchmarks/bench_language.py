@@ -22,7 +22,8 @@ unseen. The parts, and when an entry is right:
   is not stated, or has no bound but the time of the message.
 * dates_plain_second: dates in short plain sentences, and undated as above.
 * corrections: more corrections and pairs that look alike and correct nothing, in varied words.
-* fifth: everyday sentences, changes, dates and nonsense by a writer who saw no rule and none of their results.
+* fifth, sixth: everyday sentences, changes, dates and nonsense, each by a writer who saw no rule and none of their
+  results. The writer of the sixth set did not list all facts of a sentence: others count as beside.
 * dates_constructions: dates by the construction that says them, and undated as above.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
@@ -53,7 +54,9 @@ FOLDER = Path(__file__).parent / "language"
 SPEAKER = "user"
 FIRST = datetime(2024, 4, 10, 10, tzinfo=UTC)  # a Wednesday
 LATER = FIRST + timedelta(days=1)
-NEGATION = re.compile(r"\b(?:not|never|no|none|nobody|cannot|without)\b|n't\b")
+NEGATION = re.compile(
+    r"\b(?:not|never|no|none|nobody|cannot|without)\b|\b(?:ai|are|ca|could|did|do|does|had|has|have|is|should|was|were|wo|would)nt\b|n't\b"
+)
 
 Outcome: TypeAlias = Literal["right", "wrong", "missed"]
 Before: TypeAlias = str | list[str]
@@ -172,8 +175,18 @@ def matches(fact: Fact, listed: str, sentence: str) -> bool:
 # -- the parts --------------------------------------------------------------------------------------------------------
 
 
-def judge_sentence(part: str, sentence: str, listed: list[str], speaker: str = SPEAKER) -> Verdict:
-    """Judge a sentence with the facts that it may give."""
+def judge_sentence(
+    part: str, sentence: str, listed: list[str], speaker: str = SPEAKER, *, is_complete: bool = True
+) -> Verdict:
+    """Judge a sentence with the facts that it may give.
+
+    Args:
+        part: the part of the measure.
+        sentence: what is said.
+        listed: facts, one of which is to be stated.
+        speaker: who says it.
+        is_complete: whether a fact about the same subjects that is not listed is wrong; else it is one beside.
+    """
     with new_memory() as memory:
         tell(memory, sentence, FIRST, speaker)
         facts = stated_facts(memory)
@@ -182,8 +195,11 @@ def judge_sentence(part: str, sentence: str, listed: list[str], speaker: str = S
     wrong = [
         fact
         for fact in others
-        if any(is_about(fact, subject) for subject in subjects)
-        or normalise_name(fact.subject).startswith(f"{normalise_name(speaker)}'s ")
+        if is_complete
+        and (
+            any(is_about(fact, subject) for subject in subjects)
+            or normalise_name(fact.subject).startswith(f"{normalise_name(speaker)}'s ")
+        )
     ]
     outcome: Outcome = "wrong" if wrong else "right" if len(facts) > len(others) else "missed"
     return Verdict(part, outcome, (sentence,), tuple(map(str, facts)), len(others) - len(wrong))
@@ -373,12 +389,18 @@ def others_varied(half: str) -> Iterator[Verdict]:
         yield replace(verdict, part=f"{verdict.part}, varied")
 
 
-def fifth(half: str) -> Iterator[Verdict]:
-    for speaker, sentence, *listed in read("everyday_fifth", half)["sentences"]:
-        yield judge_sentence("everyday, fifth", sentence, listed, speaker)
-    yield from changes_third(half, "fifth")
-    yield from dates_plain_second(half, "fifth")
-    yield from (judge_nothing("nonsense, fifth", sentence) for sentence in read("nonsense_fifth", half)["sentences"])
+def fifth(half: str, name: str = "fifth") -> Iterator[Verdict]:
+    for speaker, sentence, *listed in read(f"everyday_{name}", half)["sentences"]:
+        yield judge_sentence(f"everyday, {name}", sentence, listed, speaker, is_complete=name != "sixth")
+    yield from changes_third(half, name)
+    yield from dates_plain_second(half, name)
+    yield from (
+        judge_nothing(f"nonsense, {name}", sentence) for sentence in read(f"nonsense_{name}", half)["sentences"]
+    )
+
+
+def sixth(half: str) -> Iterator[Verdict]:
+    yield from fifth(half, "sixth")
 
 
 PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
@@ -396,6 +418,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "dates_constructions": dates_constructions,
     "others_varied": others_varied,
     "fifth": fifth,
+    "sixth": sixth,
 }
 
 

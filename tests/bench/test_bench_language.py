@@ -88,8 +88,9 @@ def test_failures_of_the_unseen_half_are_not_shown_by_accident(
 
 
 def test_both_halves_have_the_same_form_and_no_entry_in_common(bench: ModuleType) -> None:
-    fifth = ("everyday_fifth", "changes_fifth", "dates_fifth", "nonsense_fifth")  # files of the part "fifth"
-    for part in (*bench.PARTS.keys() - {"fifth"}, "everyday_second", "changes_own", *fifth):
+    whole = {"fifth", "sixth"}  # parts of several files each
+    files = (f"{kind}_{name}" for name in whole for kind in ("everyday", "changes", "dates", "nonsense"))
+    for part in (*bench.PARTS.keys() - whole, "everyday_second", "changes_own", *files):
         development, unseen = bench.read(part, "development"), bench.read(part, "unseen")
         assert development.keys() == unseen.keys()
         for name, entries in development.items():
