@@ -142,6 +142,12 @@ def _lexicon() -> dict[str, tuple[tuple[str, ...], dict[str, tuple[_Phrase, ...]
     return found
 
 
+@cache
+def event_words() -> frozenset[str]:
+    """Return the words with which an event can begin: the forms of its verb."""
+    return frozenset(_lexicon()) - {"not"}
+
+
 @lru_cache(maxsize=4096)
 def with_events(marked: str) -> str:
     """Return a sentence with its events marked by their kinds, and without adverbs and auxiliaries that say no more.

@@ -20,6 +20,7 @@ from worldthread.extract.parsed.deaths import died
 from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, with_events
 from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
+from worldthread.extract.parsed.linked_words import linked
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
 from worldthread.extract.parsed.new_values import new_valued
 from worldthread.graph import GraphView
@@ -236,6 +237,14 @@ def phrased_endings(
                 found.setdefault(fact, sentence)
         for fact in new_valued(candidates, text, speaker):
             found.setdefault(fact, sentence)
+        parts = {
+            fact: part
+            for fact in candidates
+            if fact not in loosely and fact not in found and (part := _ends_by_part(fact, text, earlier, speaker))
+        }
+        for fact, part in parts.items():  # two flats of which "the flat" may be either are neither
+            if not any(other.key[:2] == fact.key[:2] and parts[other] == part for other in parts if other != fact):
+                found.setdefault(fact, sentence)
         heads = {fact: mention_of_text(fact.object).head for fact in loosely}
         for fact in loosely:
             same = {other.key[2] for other in loosely if heads[other] == heads[fact] and loosely[other] == "BARE"}
@@ -409,20 +418,47 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
             if match is None and "n't" in marked:
                 marked = _IS_NOT.sub(" not", marked)
                 match = group.pattern.search(marked)
-            if match is None or (_PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None):
+            if match is None or _is_passing(fact, text, marked, match):
                 continue
-            if _RECURRING.match(fact.key[1]) is not None and _THIS_TIME.match(marked, match.end()) is not None:
-                continue  # "tennis is cancelled this Saturday"
-            if group.events and _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]", match[0]) is not None:
-                continue  # "I dropped my phone on the floor"
-            is_left = _LEFT.search(match[0]) is not None or (
-                group.events
-                and re.search(r"\bleft\b", text) is not None
-                and re.search(r"<[A-Z]*V[A-Z]*>ed", match[0]) is not None
-            )
-            if is_left and _SOMEWHERE.match(marked, match.end()) is not None:
-                continue  # "I left Jonas at the station"
             return "BARE" if "BARE" in match[0] else "THING" if "THING" in match[0] else "ALL"
+    return ""
+
+
+def _is_passing(fact: Fact, text: str, marked: str, match: re.Match[str]) -> bool:
+    """Return whether what a pattern has found in a sentence with marked words ends nothing for good."""
+    if _PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None:
+        return True
+    if _RECURRING.match(fact.key[1]) is not None and _THIS_TIME.match(marked, match.end()) is not None:
+        return True  # "tennis is cancelled this Saturday"
+    if _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]", match[0]) is not None:
+        return True  # "I dropped my phone on the floor"
+    is_left = _LEFT.search(match[0]) is not None or (
+        re.search(r"\bleft\b", text) is not None and re.search(r"<[A-Z]*V[A-Z]*>ed", match[0]) is not None
+    )
+    return is_left and _SOMEWHERE.match(marked, match.end()) is not None  # "I left Jonas at the station"
+
+
+def _ends_by_part(fact: Fact, text: str, earlier: str, speaker: str) -> str:
+    """Return the phrase by which a sentence that ends a fact names a part of its object; empty if there is none."""
+    groups = [one for one in _all_groups() if one.events and not (one.by_subject or one.person or one.quantity)]
+    groups = [one for one in groups if one.covers(fact)]
+    if not groups:
+        return ""
+    own = normalise_name(speaker)
+    subject, relation, _ = fact.key
+    if subject != own and not _is_somebody(subject, own):
+        return ""
+    is_owned = is_in("own", fact) and not is_in("membership", fact)
+    link = linked(text, fact.object, relation, own=subject == own, needs_head=is_owned)
+    if link is None:
+        return ""
+    marked = with_events(_with_subject(link[0], subject, own, earlier, _names(subject, own)))
+    for group in groups:
+        match = group.pattern.search(marked)
+        if match is None and "n't" in marked:
+            match = group.pattern.search(_IS_NOT.sub(" not", marked))
+        if match is not None and "THING" in match[0] and not _is_passing(fact, text, marked, match):
+            return link[1]
     return ""
 
 
