@@ -393,8 +393,18 @@ def _facts_of_pregnancies(text: str, speaker: str, view: GraphView) -> list[Fact
     return found if len({fact.subject for fact in found}) == 1 else []
 
 
+_WITHOUT_APOSTROPHE: Final = (
+    (re.compile(r"\b(have|has|had|do|does|did|is|are|was|were|could|would|should|ca|wo)nt\b"), r"\1n't"),
+    (re.compile(r"\b(i|you|we|they)(ve)\b"), r"\1'\2"),
+    (re.compile(r"\b(that|he|she|there|it)s(?= (?:me|not|it|been|a|an|the|over|gone|done|my|our|no|off|all|now|time)\b)"), r"\1's"),
+    (re.compile(r"\bim\b"), "i'm"),
+)  # fmt: skip
+
+
 def _plain(text: str) -> str:
     text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
+    for pattern, plain in _WITHOUT_APOSTROPHE:
+        text = pattern.sub(plain, text)
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
     text = re.sub(r"(\b(?:been|am|is|are|were)|'(?:ve|m|re|s)) ([a-z]{3,})-free\b", r"\1 free of \2", text)
     text = re.sub(r"(?<= )r(?= [a-z])", "are", text.replace(" u ", " you "))
