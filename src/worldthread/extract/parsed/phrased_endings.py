@@ -47,6 +47,15 @@ _SLOTS: Final = {
     "THING": "(?:THING|BARE)",
     "BE ": rf"(?:is|are|was|were|has|have|had|got|gets|became|went){_ADVERBS} ",
     "NEW": r"(?:[^\s,;:!?]+(?: [^\s,;:!?]+){0,4})",
+    "GAP": (
+        "(?:(?:POSS|the|all|of|last|from|at|with|in|as|on|up|to|an?|for|being|doing|going|working|using|eating|"
+        "drinking|playing|having|taking|it|back|over|rest|lot|whole|everything|any|out|into|away|off|down|bit|end) "
+        "){0,4}?"
+    ),
+    "ELSE": (
+        r"(?:(?!(?:after|before|about|than|because|from|when|since|like|as|without|until|for|the|only|just|he|she|they)"
+        r" )[a-z']+ ){0,3}?"
+    ),
 }
 _BEGIN: Final = (
     r"(?:^|[,;:.!–—-] +|\b(?:and|but|so|because|since|as|that|now|well|then|also|oh|ok|turns out|says|told me) )"
@@ -149,7 +158,7 @@ class _Group(NamedTuple):
 
 def _compiled(line: str) -> str:
     line = as_expression(line)
-    for slot in ("NEW", "WHOM", " BE ", "BE ", "THING"):
+    for slot in ("NEW", "GAP", "ELSE", "WHOM", " BE ", "BE ", "THING"):
         line = line.replace(slot, _SLOTS[slot])
     line = re.sub(r"(?<!\|)SUBJ(?!\)|')", lambda _: _SLOTS["SUBJ"], line)
     return f"{line}{_END}"
