@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
-from worldthread.extract.parsed.change_tables import KIN, KINDS, RELATION_KINDS
+from worldthread.extract.parsed.change_tables import KINDS, RELATION_KINDS
 from worldthread.extract.parsed.ending_events import event_words
 from worldthread.extract.parsed.mentions import stem
 
@@ -28,7 +28,7 @@ _TOKEN: Final = re.compile(r"[^\W_]+(?:[.'&@-][^\W_]+)*|[,;:!–—.]")
 _ARTICLE: Final = re.compile(r"^(?:an?|the|my|our|his|her|their|some|all|one) ")
 _RELATIVE: Final = re.compile(r" (?:who|which|that|whose) .*$")
 _INNER: Final = re.compile(r" (?:of|to|in|at|with|from|for|on|about|by|near|as|every|each|once|twice) .*$")
-_MOST_LINKS: Final = 2
+_CALLED: Final = re.compile(r" (?:called|named) .*$")
 
 
 @lru_cache(maxsize=8192)
@@ -54,6 +54,7 @@ def _content(text: str) -> frozenset[str]:
 def _words_of(written: str, relation: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """Return the roots of the words of a fact: what may name it, what may stand beside that, and its main noun."""
     value = _RELATIVE.sub("", _ARTICLE.sub("", written.lower()))
+    value = _CALLED.sub("", value)  # a name is found as a whole
     core = _INNER.sub("", value)
     inner = value[len(core) :]
     words = core.split()
@@ -149,6 +150,6 @@ def _may_end(words: list[str], last: int, every: frozenset[str]) -> bool:
     )
 
 
-def kin_of(word: str) -> frozenset[str]:
-    """Return the words for the same relative."""
-    return KIN.get(word, frozenset())
+def is_common(word: str) -> bool:
+    """Return whether a word belongs to a closed class or is a time, and so names no other thing."""
+    return any(word in _WORDS[name] for name in ("empty", "after", "times", "before", "own", "definite"))

@@ -20,7 +20,7 @@ from worldthread.extract.parsed.deaths import died
 from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, with_events
 from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
-from worldthread.extract.parsed.linked_words import linked
+from worldthread.extract.parsed.linked_words import is_common, linked
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
 from worldthread.extract.parsed.new_values import new_valued
 from worldthread.graph import GraphView
@@ -49,7 +49,7 @@ _SLOTS: Final = {
     "NEW": r"(?:[^\s,;:!?]+(?: [^\s,;:!?]+){0,4})",
     "GAP": (
         "(?:(?:POSS|the|all|of|last|from|at|with|in|as|on|up|to|an?|for|being|doing|going|working|using|eating|"
-        "drinking|playing|having|taking|it|back|over|rest|lot|whole|everything|any|out|into|away|off|down|bit|end) "
+        "drinking|playing|having|taking|it|back|over|rest|lot|whole|any|into|away|off|down|bit|end) "
         "){0,4}?"
     ),
     "ELSE": (
@@ -83,6 +83,10 @@ _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
 _RECURRING: Final = re.compile(r"plays|goes|attends|takes|sings|does|trains|meets|is a|has|is in")
 _THIS_TIME: Final = re.compile(r" (?:on |for )?this (?:\w+day|time|once|week|weekend|month|summer|winter|year)\b")
 _DROPPED: Final = re.compile(r"\bdrop(?:s|ped)?\b.* (?:on|in|into|onto|off|at|down)\b|\bdropped .*\b(?:fine|ok|okay)\b")
+_SOLD_OUT: Final = re.compile(r"\bsold out\b")
+_OF_SOMEBODY: Final = re.compile(
+    r"(?: (?:of|off|from|on|in|at|for))? (?:(?:POSS|the|his|her|their|your|my) )?(?:\w+ )?\w+(?:'s|s') (?!\w+ing\b)"
+)
 _SOMEWHERE: Final = re.compile(
     r" (?:at|in|on|with|early|late|for (?:a|an|the|work|lunch|school|dinner)\b|this (?:morning|"
     r"afternoon|evening)|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
@@ -92,7 +96,10 @@ _UNREAL: Final = re.compile(
     r"in my dreams|(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|"
     r"episode)|without me|half of|"
     r"some of|one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|for a living|"
-    r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d)\b|\?",
+    r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got)|"
+    r"but (?:(?:it|he|she|they)(?: is| are|'s|'re)|(?:they|someone|somebody|\w+ \w+) (?:sent|gave|brought|handed|put|"
+    r"fixed|mended|saved|rescued) (?:it|them|him|her|me|us)?) ?(?:back|fine|ok|okay|alright|all right|safe|still|in)?)\b|"
+    r"['’](?:d)\b|\?",
 )
 _DOUBTFUL: Final = re.compile(
     r"\b(?:might|may(?! \d)|maybe|perhaps|could(?!n't| not)|should|almost|nearly|"
@@ -273,6 +280,11 @@ _FOR_THE_MOMENT: Final = re.compile(
     r"(?:sale|adoption|auction)| eBay| on ebay| (?:the )?(?:bin|trash|skip|rubbish|market))|"
     r"\b(?:dropped|drop) (?:THING|BARE) (?:on|off|at|down)\b|\b(?:dropped|drop) (?:THING|BARE),? "
     r"but (?:it|he|she|they)\b|"
+    r"\b(?:handed|gave|passed|took|sent|dropped|brought) (?:in |over |off )?(?:THING|BARE) (?:in |over |off )?(?:to|at|with) "
+    r"(?:the |my |our |POSS |a |an )?(?:mechanic|garage|vet|cleaners?|plumber|electrician|valet|babysitter|sitter|kennels?|"
+    r"repair\w*|shop for|workshop|dentist|doctor|groomers?|dealer for|menders?|menders'|tailor|cobbler|framer|tuner)\b|"
+    r"\b(?:THING|BARE)(?: \w+){0,3}? for (?:(?:a|its|the|his|her|their|some) )?(?:repairs?|service|servicing|cleaning|"
+    r"check\w*|inspection|tuning|safekeeping|the (?:day|night|week|weekend|holidays?|winter|summer))\b|"
     r"\bmissed (?:THING|BARE|OLD)\b|\b(?:bought|got|inherited|have|had) (?:THING|BARE) (?:from|for|as|when|in|at)\b|"
     r"\b(?:THING|BARE)(?: is|'s| are| was) dead (?:tired|set|serious|certain|right|wrong|on|"
     r"sure|quiet|asleep|slow|good|keen)\b|"
@@ -284,8 +296,9 @@ _FOR_THE_MOMENT: Final = re.compile(
     r"BARE)\b(?! (?:and|for me))"
 )
 _USED_UP: Final = re.compile(
-    r"\b(?:finished|finish|dropped|drop|spilled|spilt|left|lost|threw|burned|burnt|ate|drank|"
-    r"skipped|missed|forgot|out of|ran out of|cancelled) "
+    r"\b(?:finished|finish|dropped|drop|spilled|spilt|left|lost|threw|binned|chucked|tossed|dumped|sold|knocked|gave|"
+    r"polished off|used up|burned|burnt|ate|drank|"
+    r"skipped|missed|forgot|out of|ran out of|cancelled) (?:out |away |off |over )?"
     r"(?:POSS )?(?:all )?(?:THING|BARE)\b(?! (?:for good|forever|altogether|from my))"
 )
 _CLOSED: Final = re.compile(r"\b(?:closed|shut|close) (?:THING|BARE)\b(?! (?:down|for good|account))")
@@ -307,6 +320,8 @@ def is_for_the_moment(fact: Fact, sentence: str, speaker: str) -> bool:
     own = normalise_name(speaker)
     subject, relation, value = fact.key
     text = _plain(sentence.removeprefix(f"{speaker}: "))
+    if subject == own and is_in("own", fact) and _names_another(text, value):
+        return True
     marked = _with_things(text, value.replace(f"{own}'s ", "my "), relation, own=subject == own)
     if "THING" not in marked and "BARE" not in marked:
         return False
@@ -320,6 +335,40 @@ def is_for_the_moment(fact: Fact, sentence: str, speaker: str) -> bool:
     ):
         return True
     return _TASTES.fullmatch(relation) is not None and _USED_UP.search(marked) is not None
+
+
+_ANOTHERS: Final = (
+    r"(?:his|her|their|your|another|some|someone else's|somebody else's|rental|rented|hired?|borrowed|company|courtesy|"
+    r"loan|loaner|toy|model|spare|replacement|neighbou?r's|neighbou?rs'|friend's|(?:my|our) [a-z]+'s) (?:[a-z-]+ )?"
+)
+_HAVING_NONE: Final = re.compile(r"\b(?:not|no|never|without|stopped|don't|doesn't|haven't|hasn't|no longer)\b|n't\b")
+
+
+def _names_another(text: str, value: str) -> bool:
+    """Return whether a sentence names only other things of the kind of a thing: "the rental car", "a car burned down".
+
+    Args:
+        text: the sentence in lower case.
+        value: the object of a fact.
+    """
+    thing = mention_of_text(_NAMED.sub(r"\g<kind>", value))
+    found = list(re.finditer(rf"(?<![\w'-]){re.escape(thing.head)}(?:s|es)?(?![\w-])", text))
+    if not found or (thing.words | thing.tail) & {stem(word) for word in re.findall(r"[a-z][\w-]*", text)} - _SMALL_WORDS:
+        indefinite = re.match(rf"(?:an?|another) (?:\w+ )?{re.escape(thing.head)}\b", text)
+        return bool(found) and len(found) == 1 and indefinite is not None and _HAVING_NONE.search(text) is None
+    for one in found:
+        before = text[: one.start()]
+        is_other = (
+            re.search(rf"\b{_ANOTHERS}$", before) is not None
+            or _is_another(text[one.end() :], value)
+            or (re.search(r"(?:^|[.;] )(?:an?) (?:\w+ )?$", before) is not None and _HAVING_NONE.search(text) is None)
+        )
+        if not is_other:
+            return False
+    return True
+
+
+_SMALL_WORDS: Final = frozenset(["the", "a", "an", "my", "our", "in", "at", "on", "of", "for", "to", "and", "with"])
 
 
 def _said_of_name(fact: Fact, view: GraphView) -> list[Fact]:
@@ -451,6 +500,8 @@ def _is_passing(fact: Fact, text: str, marked: str, match: re.Match[str]) -> boo
         return True  # "tennis is cancelled this Saturday"
     if _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]", match[0]) is not None:
         return True  # "I dropped my phone on the floor"
+    if _SOLD_OUT.search(text) is not None or _OF_SOMEBODY.match(marked, match.end()) is not None:
+        return True  # "they took the cast off my brother's leg"
     is_left = _LEFT.search(match[0]) is not None or (
         re.search(r"\bleft\b", text) is not None and re.search(r"<[A-Z]*V[A-Z]*>ed", match[0]) is not None
     )
@@ -568,11 +619,18 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
     full, bare = _forms(value, relation)
     determiners = "the|this|that|these|those|" + ("my|our|all my|all our" if own else "his|her|their")
 
+    named = _NAMED.match(value)
+
     def mark(match: re.Match[str]) -> str:
         before = match.string[: match.start()]
         return match[0] if _NOT_MINE.search(before) is not None else "THING"
 
+    def mark_kind(match: re.Match[str]) -> str:
+        return match[0] if _is_another(match.string[match.end() :], value) else "BARE"
+
     for form in full:
+        if named is not None and form == named["name"] and re.search(rf"\b(?:an?|the|last) {re.escape(form)}", text):
+            continue  # "the last biscuit" is not the hamster called Biscuit
         pattern = (
             rf"(?<![\w'@#-])(?:(?:{determiners}) {_OLD}{re.escape(form)}(?:s|es)?|{re.escape(form)})"
             r"(?![\w'-]*\w(?<!'s))"
@@ -582,10 +640,22 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
             return marked
     for form in bare:
         pattern = rf"(?<![\w'@#-])(?:{determiners}) {_OLD}{re.escape(form)}(?:s|es)?(?![\w'-]*\w(?<!'s))"
-        marked = re.sub(pattern, "BARE", text)
+        marked = re.sub(pattern, mark_kind, text)
         if marked != text:
             return marked
     return text
+
+
+_PLACED: Final = re.compile(r" (?:in|at|on|from|of) (?:(?:the|a|an) )?(?P<word>[^\W\d_][\w'-]+)")
+_PLACE_OF: Final = re.compile(r" (?:in|at|on|from|of|near|to|with) ")
+
+
+def _is_another(after: str, value: str) -> bool:
+    """Return whether what follows a noun shows that another thing is meant: "the flat in York" is not one in Hull."""
+    place = _PLACED.match(after)
+    if place is None or _PLACE_OF.search(value) is None or is_common(place["word"]):
+        return False
+    return place["word"] not in value.split()
 
 
 _RELATIVE: Final = re.compile(r" (?:who|which|that|whose) .*$")
