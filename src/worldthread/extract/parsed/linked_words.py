@@ -27,7 +27,7 @@ _WORDS: Final = {
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[.'&@-][^\W_]+)*|[,;:!–—.]")
 _ARTICLE: Final = re.compile(r"^(?:an?|the|my|our|his|her|their|some|all|one) ")
 _RELATIVE: Final = re.compile(r" (?:who|which|that|whose) .*$")
-_INNER: Final = re.compile(r" (?:of|to|in|at|with|from|for|on|about|by|near|as|every|each|once|twice) .*$")
+_INNER: Final = re.compile(r" (?:(?:out )?of|to|in|at|with|from|for|on|about|by|near|as|every|each|once|twice) .*$")
 _CALLED: Final = re.compile(r" (?:called|named) .*$")
 
 
@@ -99,17 +99,30 @@ def linked(text: str, written: str, relation: str, *, own: bool, needs_head: boo
             root(words[last + 1].removesuffix("'s")) in every or words[last + 1] in _WORDS["containers"]
         ):
             last += 1
+        last = _with_place(words, last, every)
         determiners = _WORDS["own"] if own else _WORDS["others"]
         begin = first
         if first and words[first - 1] in determiners | _WORDS["definite"]:
             begin = first - 1
-        elif not _may_begin(words, first):
+        elif not _may_begin(words, first) and (needs_head or words[first - 1] != "new"):
             continue
         if not _may_end(words, last, every):
             continue
         end = tokens[last][2] - (2 if words[last].endswith("'s") else 0)
         return f"{text[: tokens[begin][1]]}THING{text[end:]}", text[tokens[first][1] : end]
     return None
+
+
+def _with_place(words: list[str], last: int, every: frozenset[str]) -> int:
+    """Return where a phrase ends with what of the fact follows it: "head of geography"."""
+    while last + 2 < len(words) and words[last + 1] in ("of", "in", "at", "for", "to", "from", "on", "with"):
+        end = last + 2 + (words[last + 2] in _WORDS["definite"] | _WORDS["own"])
+        if end >= len(words) or root(words[end].removesuffix("'s")) not in every:
+            break
+        last = end
+        while last + 1 < len(words) and root(words[last + 1].removesuffix("'s")) in every:
+            last += 1
+    return last
 
 
 def _is_name(word: str, written: str) -> bool:

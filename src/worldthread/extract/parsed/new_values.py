@@ -90,7 +90,7 @@ _VERBS: Final = {
     "pay": "pay rent cost charge price bill fee",
     "cost": "cost price charge fee want pay",
     "charge": "charge cost price fee want gone went up",
-    "weigh": "weigh weight lost gained down scale",
+    "weigh": "weigh weight lost gained down scale scales kilo kg lbs lb stone pound",
     "get": "get up wake",
     "live": "live floor",
     "eat": "eat dinner lunch breakfast",
@@ -153,7 +153,8 @@ def _is_renamed(fact: Fact, text: str, own: str) -> bool:
     if subject != own or relation not in ("has name", "is called") or not last:
         return False
     new = re.search(
-        rf"\b(?:i'm|i am|it's|call me|i go by|known as) {re.escape(first)} (?P<last>\w+)(?: now|,? not| these days|$)",
+        rf"\b(?:i'm|i am|it's|it is|call me|i go by|known as|be|now|be called|to) (?:now |plain |just )?{re.escape(first)} (?P<last>\w+)"
+        r"(?: now|,? not| these days| nowadays| from (?:here|now|today)(?: on)?| since| after|,| once more| again|[.!]|$)",
         text,
     )
     return new is not None and new["last"] not in last

@@ -52,6 +52,7 @@ _SLOTS: Final = {
         "drinking|playing|having|taking|it|back|over|rest|lot|whole|any|into|away|off|down|bit|end) "
         "){0,4}?"
     ),
+    "GAPPED": "(?:(?:POSS|the|all|last|from|at|with|in|as|on|up|an?|for|being|doing|working|job|post|role|of|to) ){0,4}?",
     "ELSE": (
         r"(?:(?!(?:after|before|about|than|because|from|when|since|like|as|without|until|for|the|only|just|he|she|they)"
         r" )[a-z']+ ){0,3}?"
@@ -165,7 +166,7 @@ class _Group(NamedTuple):
 
 def _compiled(line: str) -> str:
     line = as_expression(line)
-    for slot in ("NEW", "GAP", "ELSE", "WHOM", " BE ", "BE ", "THING"):
+    for slot in ("NEW", "GAPPED", "GAP", "ELSE", "WHOM", " BE ", "BE ", "THING"):
         line = line.replace(slot, _SLOTS[slot])
     line = re.sub(r"(?<!\|)SUBJ(?!\)|')", lambda _: _SLOTS["SUBJ"], line)
     return f"{line}{_END}"
@@ -465,6 +466,7 @@ def _plain(text: str) -> str:
         text = pattern.sub(plain, text)
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
     text = re.sub(r"(\b(?:been|am|is|are|were)|'(?:ve|m|re|s)) ([a-z]{3,})-free\b", r"\1 free of \2", text)
+    text = re.sub(r"\bpcs['e]?d\b", "moved house", text)  # what the US forces call a change of station
     text = re.sub(r"(?<= )r(?= [a-z])", "are", text.replace(" u ", " you "))
     if _WITHOUT_SUBJECT.match(text) is not None:
         text = f"i {text}"
