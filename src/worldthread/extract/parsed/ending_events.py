@@ -84,6 +84,9 @@ _MADE_TO: Final = re.compile(
 _SPACES: Final = re.compile(r"\s+")
 
 
+_PAST_ONLY: Final = frozenset(TABLE["irregular"]["past_only"].split())
+
+
 class _Phrase(NamedTuple):
     rest: tuple[str, ...]
     codes: str
@@ -91,12 +94,19 @@ class _Phrase(NamedTuple):
 
 def _forms(lemma: str) -> Iterator[tuple[str, str]]:
     """Yield the forms of a verb, each with the ending that its mark gets."""
-    irregular = _irregular().get(lemma)
-    stem = lemma.removesuffix("e") if not lemma.endswith(("ee", "oe", "ye")) and lemma != "be" else lemma
     if lemma == "be":
         yield from ((form, "ed") for form in _BEING)
         yield from (("be", ""), ("being", "ing"))
         return
+    if lemma in _PAST_ONLY:
+        yield from ((form, ending) for form, ending in _regular_forms(lemma) if ending)
+        return
+    yield from _regular_forms(lemma)
+
+
+def _regular_forms(lemma: str) -> Iterator[tuple[str, str]]:
+    irregular = _irregular().get(lemma)
+    stem = lemma.removesuffix("e") if not lemma.endswith(("ee", "oe", "ye")) else lemma
     doubled = re.fullmatch(r"(?:[^aeiou]|qu)*[aeiou][bdglmnprtv]", lemma) is not None
     yield lemma, ""
     yield third_person(lemma), ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Collection
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
@@ -18,12 +19,13 @@ from worldthread.extract.parsed.change_tables import KINDS, RELATION_KINDS
 from worldthread.extract.parsed.ending_events import event_words
 from worldthread.extract.parsed.mentions import stem
 
-_WORDS: Final = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(
-        files("worldthread.extract.parsed").joinpath("linked_words.toml").read_text(encoding="utf-8")
-    )["words"].items()
-}
+_TABLE: Final = tomllib.loads(
+    files("worldthread.extract.parsed").joinpath("linked_words.toml").read_text(encoding="utf-8")
+)
+_WORDS: Final = {name: frozenset(words.split()) for name, words in _TABLE["words"].items()}
+FAMILY_NOUNS: Final = {name: frozenset(words.split()) for name, words in _TABLE["nouns"].items()}
+"""Nouns that mean the thing of any fact of a family, by family: "the course"."""
+
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[.'&@-][^\W_]+)*|[,;:!–—.]")
 _ARTICLE: Final = re.compile(r"^(?:an?|the|my|our|his|her|their|some|all|one) ")
 _RELATIVE: Final = re.compile(r" (?:who|which|that|whose) .*$")
@@ -73,13 +75,16 @@ def _words_of(written: str, relation: str) -> tuple[frozenset[str], frozenset[st
     )
 
 
-def linked(text: str, written: str, relation: str, *, own: bool, needs_head: bool) -> tuple[str, str] | None:
+def linked(
+    text: str, written: str, relation: str, families: Collection[str] = (), *, own: bool, needs_head: bool
+) -> tuple[str, str] | None:
     """Return a sentence with the phrase for a thing marked ``THING``, and the phrase; ``None`` where none means it.
 
     Args:
         text: the sentence in lower case.
         written: the object of a fact as written.
         relation: the relation of the fact in lower case.
+        families: its families of relations.
         own: whether "my" is whose the thing is.
         needs_head: whether the phrase must have the main noun, or a name: of "a red bike" it is not "the red".
     """
@@ -110,6 +115,11 @@ def linked(text: str, written: str, relation: str, *, own: bool, needs_head: boo
             continue
         end = tokens[last][2] - (2 if words[last].endswith("'s") else 0)
         return f"{text[: tokens[begin][1]]}THING{text[end:]}", text[tokens[first][1] : end]
+    determiners = _WORDS["own" if own else "others"] | {"the"}
+    nouns = frozenset(noun for family in families for noun in FAMILY_NOUNS[family])
+    for number, word in enumerate(words[1:], 1):
+        if word in nouns and words[number - 1] in determiners and _may_end(words, number, every):
+            return f"{text[: tokens[number - 1][1]]}THING{text[tokens[number][2] :]}", word
     return None
 
 

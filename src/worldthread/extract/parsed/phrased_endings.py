@@ -20,7 +20,7 @@ from worldthread.extract.parsed.deaths import died
 from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, with_events
 from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
-from worldthread.extract.parsed.linked_words import is_common, linked
+from worldthread.extract.parsed.linked_words import FAMILY_NOUNS, is_common, linked
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
 from worldthread.extract.parsed.new_values import new_valued
 from worldthread.graph import GraphView
@@ -94,7 +94,7 @@ _SOMEWHERE: Final = re.compile(
 )
 _UNREAL: Final = re.compile(
     r"\b(?:if|would|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|wish(?:es)?|dream(?:s|t|ed)?|supposed?|ought|"
-    r"in my dreams|(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|"
+    r"in my dreams|(?<!what )(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|"
     r"episode)|without me|half of|"
     r"some of|one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|for a living|"
     r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got)|"
@@ -521,7 +521,8 @@ def _ends_by_part(fact: Fact, text: str, earlier: str, speaker: str) -> str:
     if subject != own and not _is_somebody(subject, own):
         return ""
     is_owned = is_in("own", fact) and not is_in("membership", fact)
-    link = linked(text, fact.object, relation, own=subject == own, needs_head=is_owned)
+    families = tuple(name for name in FAMILY_NOUNS if is_in(name, fact))
+    link = linked(text, fact.object, relation, families, own=subject == own, needs_head=is_owned)
     if link is None:
         return ""
     marked = with_events(_with_subject(link[0], subject, own, earlier, _names(subject, own)))
