@@ -74,7 +74,9 @@ _SLEPT: Final = re.compile(
     r"\b(?:put (?:down|to sleep)|say goodbye to|said goodbye to|say farewell to|said farewell "
     r"to|euthani[sz]ed?|lay to rest) "
 )
-_FOUND: Final = re.compile(rf"\bfound {_WHO} (?:dead|floating|lifeless|not breathing|unresponsive and|belly up|stiff|cold and|on (?:his|her|its) back in)\b")
+_FOUND: Final = re.compile(
+    rf"\bfound {_WHO} (?:dead|floating|lifeless|not breathing|unresponsive and|belly up|stiff|cold and|on (?:his|her|its) back in)\b"
+)
 _SOMEWHERE: Final = re.compile(
     r"^\W*(?:at|in front of|outside|before|until|till|for the (?:day|weekend|week)|on the phone)\b"
 )

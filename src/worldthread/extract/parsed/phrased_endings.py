@@ -354,7 +354,10 @@ def _names_another(text: str, value: str) -> bool:
     """
     thing = mention_of_text(_NAMED.sub(r"\g<kind>", value))
     found = list(re.finditer(rf"(?<![\w'-]){re.escape(thing.head)}(?:s|es)?(?![\w-])", text))
-    if not found or (thing.words | thing.tail) & {stem(word) for word in re.findall(r"[a-z][\w-]*", text)} - _SMALL_WORDS:
+    if (
+        not found
+        or (thing.words | thing.tail) & {stem(word) for word in re.findall(r"[a-z][\w-]*", text)} - _SMALL_WORDS
+    ):
         indefinite = re.match(rf"(?:an?|another) (?:\w+ )?{re.escape(thing.head)}\b", text)
         return bool(found) and len(found) == 1 and indefinite is not None and _HAVING_NONE.search(text) is None
     for one in found:
