@@ -40,7 +40,8 @@ _FOR_NOW: Final = re.compile(
     r"this (?:week|year|month|weekend|season|time)|now|an? "
     r"(?:few |couple of )?(?:\w+ )?(?:minutes?|hours?|days?|weeks?|weekend|while|bit))\b"
     r"(?! on| and all| of)|\btemporarily\b|"
-    r"\bno (?:more )?(?:\w+ ){1,3}(?:for (?:me|us) )?(?:tonight|today|this (?:week|weekend|month|evening|morning)|until|till)\b",
+    r"\bno (?:more )?(?:\w+ ){1,3}(?:for (?:me|us) )?"
+    r"(?:tonight|today|this (?:week|weekend|month|evening|morning)|until|till)\b",
     re.IGNORECASE,
 )
 _AT_TIMES: Final = re.compile(

@@ -1,9 +1,9 @@
 """Finds the words of a sentence that mean the thing of a fact where only a part of its name is said.
 
 "Cancelled Spotify" names "spotify premium", "the Oban flat" a "flat in Oban". A noun phrase means the thing of a fact
-when all its words that carry meaning are words of the fact or mean nothing by themselves ("membership"), and what stands
-before and after the phrase ends it, as far as closed classes of words can tell: in "the rental car" and "the car park"
-the car is not meant. ``linked_words.toml`` has the classes.
+when all its words that carry meaning are words of the fact or mean nothing by themselves ("membership"), and what
+stands before and after the phrase ends it, as far as closed classes of words can tell: in "the rental car" and "the car
+park" the car is not meant. ``linked_words.toml`` has the classes.
 """
 
 from __future__ import annotations

@@ -153,8 +153,10 @@ def _is_renamed(fact: Fact, text: str, own: str) -> bool:
     if subject != own or relation not in ("has name", "is called") or not last:
         return False
     new = re.search(
-        rf"\b(?:i'm|i am|it's|it is|call me|i go by|known as|be|now|be called|to) (?:now |plain |just )?{re.escape(first)} (?P<last>\w+)"
-        r"(?: now|,? not| these days| nowadays| from (?:here|now|today)(?: on)?| since| after|,| once more| again|[.!]|$)",
+        rf"\b(?:i'm|i am|it's|it is|call me|i go by|known as|be|now|be called|to) "
+        rf"(?:now |plain |just )?{re.escape(first)} (?P<last>\w+)"
+        r"(?: now|,? not| these days| nowadays| from (?:here|now|today)(?: on)?| since| after|,| once more| again|"
+        r"[.!]|$)",
         text,
     )
     return new is not None and new["last"] not in last

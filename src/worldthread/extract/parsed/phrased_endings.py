@@ -52,7 +52,9 @@ _SLOTS: Final = {
         "drinking|playing|having|taking|it|back|over|rest|lot|whole|any|into|away|off|down|bit|end) "
         "){0,4}?"
     ),
-    "GAPPED": "(?:(?:POSS|the|all|last|from|at|with|in|as|on|up|an?|for|being|doing|working|job|post|role|of|to) ){0,4}?",
+    "GAPPED": (
+        "(?:(?:POSS|the|all|last|from|at|with|in|as|on|up|an?|for|being|doing|working|job|post|role|of|to) ){0,4}?"
+    ),
     "ELSE": (
         r"(?:(?!(?:after|before|about|than|because|from|when|since|like|as|without|until|for|the|only|just|he|she|they)"
         r" )[a-z']+ ){0,3}?"
@@ -99,7 +101,8 @@ _UNREAL: Final = re.compile(
     r"some of|one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|for a living|"
     r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got)|"
     r"but (?:(?:it|he|she|they)(?: is| are|'s|'re)|(?:they|someone|somebody|\w+ \w+) (?:sent|gave|brought|handed|put|"
-    r"fixed|mended|saved|rescued) (?:it|them|him|her|me|us)?) ?(?:back|fine|ok|okay|alright|all right|safe|still|in)?)\b|"
+    r"fixed|mended|saved|rescued) (?:it|them|him|her|me|us)?) ?"
+    r"(?:back|fine|ok|okay|alright|all right|safe|still|in)?)\b|"
     r"['’](?:d)\b|\?",
 )
 _DOUBTFUL: Final = re.compile(
@@ -281,8 +284,9 @@ _FOR_THE_MOMENT: Final = re.compile(
     r"(?:sale|adoption|auction)| eBay| on ebay| (?:the )?(?:bin|trash|skip|rubbish|market))|"
     r"\b(?:dropped|drop) (?:THING|BARE) (?:on|off|at|down)\b|\b(?:dropped|drop) (?:THING|BARE),? "
     r"but (?:it|he|she|they)\b|"
-    r"\b(?:handed|gave|passed|took|sent|dropped|brought) (?:in |over |off )?(?:THING|BARE) (?:in |over |off )?(?:to|at|with) "
-    r"(?:the |my |our |POSS |a |an )?(?:mechanic|garage|vet|cleaners?|plumber|electrician|valet|babysitter|sitter|kennels?|"
+    r"\b(?:handed|gave|passed|took|sent|dropped|brought) (?:in |over |off )?(?:THING|BARE) (?:in |over |off )?"
+    r"(?:to|at|with) (?:the |my |our |POSS |a |an )?(?:mechanic|garage|vet|cleaners?|plumber|electrician|valet|"
+    r"babysitter|sitter|kennels?|"
     r"repair\w*|shop for|workshop|dentist|doctor|groomers?|dealer for|menders?|menders'|tailor|cobbler|framer|tuner)\b|"
     r"\b(?:THING|BARE)(?: \w+){0,3}? for (?:(?:a|its|the|his|her|their|some) )?(?:repairs?|service|servicing|cleaning|"
     r"check\w*|inspection|tuning|safekeeping|the (?:day|night|week|weekend|holidays?|winter|summer))\b|"
@@ -458,7 +462,10 @@ def _facts_of_pregnancies(text: str, speaker: str, view: GraphView) -> list[Fact
 _WITHOUT_APOSTROPHE: Final = (
     (re.compile(r"\b(have|has|had|do|does|did|is|are|was|were|could|would|should|ca|wo)nt\b"), r"\1n't"),
     (re.compile(r"\b(i|you|we|they)(ve)\b"), r"\1'\2"),
-    (re.compile(r"\b(that|he|she|there|it)s(?= (?:me|not|it|been|a|an|the|over|gone|done|my|our|no|off|all|now|time)\b)"), r"\1's"),
+    (
+        re.compile(r"\b(that|he|she|there|it)s(?= (?:me|not|it|been|an?|the|over|gone|done|my|our|no|off|all|now)\b)"),
+        r"\1's",
+    ),
     (re.compile(r"\bim\b"), "i'm"),
 )  # fmt: skip
 
