@@ -68,6 +68,9 @@ _CHANGED: Final = re.compile(
     r"put (?:up|down|back)|jumped|"
     r"rose|risen|climbed|shot up|crept up|dropped|fell|fallen|"
     r"(?:down|up|back|left with)(?: to)?|lost|gained|raise|rise|promotion|wants?|charges?|abolished|scrapped|"
+    r"(?:ring|call|text|reach|email|e-mail|mail|message|find|use|write to|get) (?:me |us )?(?:on|at|this)|ditched|binned|"
+    r"(?:stuck|whacked|jacked|hiked|bumped|shoved|pushed|put|knocked|cranked|nudged|took|taken|brought) (?:it|me|us|that|ours|mine) "
+    r"(?:up|down|back)|upped|"
     r"(?:doesn't|don't|won't) (?:\w+ ){1,3}?(?:until|till|before)|turned)\b"
 )
 _PASSING: Final = re.compile(
@@ -265,7 +268,7 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
     """Return whether a sentence names a thing by its main word, and not another one of that kind."""
     core = words.split(" of ")[0]
     head = re.split(r" (?:at|in|on|with|to|for|from|around|near) ", core)[0].split(" ")[-1]
-    forms = {head, stem(head), f"{stem(head)}s", *KINDS.get(stem(head), ())}
+    forms = {head, stem(head), f"{stem(head)}s", *KINDS.get(stem(head), ()), *_SETTERS.get(stem(head), "").split()}
     for match in re.finditer(
         rf"(?<![\w'-])(?:{'|'.join(sorted(map(re.escape, forms), key=len, reverse=True))})(?![\w-])", text
     ):
@@ -279,6 +282,7 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
     return False
 
 
+_SETTERS: Final = {"rent": "landlord landlady", "salary": "boss company", "wage": "boss company", "fee": "club school"}
 _PLACE_AFTER: Final = re.compile(
     r" (?:next to|next door|opposite|beside|near|across|down the|at (?:my|his|her|our)|of "
     r"(?:the|my)|around the|for (?:the|a|an) [a-z]|to (?:the|a) [a-z]) ?[\w' ]{0,12}"

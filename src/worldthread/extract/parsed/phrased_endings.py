@@ -71,7 +71,7 @@ _END: Final = (
     r"(?=\W*$|\s*[,;:.!–—(-]|\s(?:and|but|so|because|since|as|after|when|while|last|yesterday|today|tonight|this|on|in|"
     r"at|for|to|from|with|by|again|now|already|recently|finally|altogether|completely|entirely|"
     r"(?:an?|a few|two|three|four|five|six|ten|\d+) (?:minute|hour|day|week|month|year|while|moment|bit)s?|"
-    r"just|too|either|anymore|"
+    r"just|too|either|anymore|halfway|midway|partway|"
     r"any more|earlier|also|then|during|due|thanks|instead|"
     r"forever|myself|himself|herself|ourselves|permanently)\b)"
 )
@@ -504,6 +504,9 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
     return ""
 
 
+_MARK: Final = re.compile(r"SUBJ|WHOM|POSS|THING|<")
+
+
 def _is_passing(fact: Fact, text: str, marked: str, match: re.Match[str]) -> bool:
     """Return whether what a pattern has found in a sentence with marked words ends nothing for good."""
     if _PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None:
@@ -540,8 +543,13 @@ def _ends_by_part(fact: Fact, text: str, earlier: str, speaker: str) -> str:
         match = group.pattern.search(marked)
         if match is None and "n't" in marked:
             match = group.pattern.search(_IS_NOT.sub(" not", marked))
-        if match is not None and "THING" in match[0] and not _is_passing(fact, text, marked, match):
-            return link[1]
+        if match is None or "THING" not in match[0] or _is_passing(fact, text, marked, match):
+            continue
+        first = _MARK.search(match[0])
+        is_elliptic = first is not None and first[0] == "<" and match[0].lstrip(" ,;:.!–—-").startswith(("<", "and <"))
+        if is_elliptic and match.start() and "SUBJ" not in marked[: match.start()]:
+            continue  # "my cousin packed up and left Tallinn"
+        return link[1]
     return ""
 
 
