@@ -201,6 +201,8 @@ def _marked(text: str) -> str:
         ending = endings[0]
         if len(endings) > 1:
             ending = "" if place and plain[place - 1] in _PLAIN_AFTER else "ed"
+        if plain[place] == "have" and length > 2 and not between:
+            ending = "ed"  # "have put down my papers"
         last = words[place + length - 1]
         tail = last[len(plain[place + length - 1]) :]
         found.append(f"<{letters}>{ending}")

@@ -22,7 +22,7 @@ from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.linked_words import FAMILY_NOUNS, is_common, linked
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
-from worldthread.extract.parsed.new_values import new_valued
+from worldthread.extract.parsed.new_values import SETTERS, new_valued
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -237,6 +237,7 @@ def phrased_endings(
                 *_facts_with_objects(text, speaker, view),
                 *_facts_of_kinds(text, speaker, view),
                 *_facts_of_pregnancies(text, speaker, view),
+                *_facts_of_sums(text, speaker, view),
             ]
         )
         earlier = _plain(" ".join(sentences[: number + 1]))
@@ -342,6 +343,7 @@ def is_for_the_moment(fact: Fact, sentence: str, speaker: str) -> bool:
     return _TASTES.fullmatch(relation) is not None and _USED_UP.search(marked) is not None
 
 
+_ROLES: Final = frozenset(_TABLE["words"]["roles"].split())
 _ANOTHERS: Final = (
     r"(?:his|her|their|your|another|some|someone else's|somebody else's|rental|rented|hired?|borrowed|company|courtesy|"
     r"loan|loaner|toy|model|spare|replacement|neighbou?r's|neighbou?rs'|friend's|(?:my|our) [a-z]+'s) (?:[a-z-]+ )?"
@@ -382,7 +384,7 @@ _SMALL_WORDS: Final = frozenset(["the", "a", "an", "my", "our", "in", "at", "on"
 def _said_of_name(fact: Fact, view: GraphView) -> list[Fact]:
     """Return that somebody is what the speaker no longer has: "Sheila", "is a", "girlfriend"."""
     named = _NAMED.match(fact.key[2])
-    if named is None or mention_of_text(named["kind"]).head not in LISTS["relations"] | LISTS["partners"]:
+    if named is None or mention_of_text(named["kind"]).head not in LISTS["relations"] | LISTS["partners"] | _ROLES:
         return []
     return [one for relation in ("is a", "is") for one in view.facts(named["name"], relation, named["kind"])]
 
@@ -468,6 +470,13 @@ _WITHOUT_APOSTROPHE: Final = (
     ),
     (re.compile(r"\bim\b"), "i'm"),
 )  # fmt: skip
+
+
+def _facts_of_sums(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
+    """Yield the facts of a sum whose setter a sentence names: of the rent by "the landlord"."""
+    for noun, setters in SETTERS.items():
+        if any(re.search(rf"\b{setter}\b", text) is not None for setter in setters.split()):
+            yield from view.facts(subject=f"{speaker}'s {noun}")
 
 
 def _plain(text: str) -> str:
