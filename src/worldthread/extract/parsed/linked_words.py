@@ -30,6 +30,7 @@ _TOKEN: Final = re.compile(r"[^\W_]+(?:[.'&@-][^\W_]+)*|[,;:!–—.]")
 _ARTICLE: Final = re.compile(r"^(?:an?|the|my|our|his|her|their|some|all|one) ")
 _RELATIVE: Final = re.compile(r" (?:who|which|that|whose) .*$")
 _INNER: Final = re.compile(r" (?:(?:out )?of|to|in|at|with|from|for|on|about|by|near|as|every|each|once|twice) .*$")
+_OWNER: Final = re.compile(r"\b[\w-]+(?:'s|s') (?=\w)")
 _CALLED: Final = re.compile(r" (?:called|named) .*$")
 
 
@@ -56,14 +57,16 @@ def _content(text: str) -> frozenset[str]:
 def _words_of(written: str, relation: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """Return the roots of the words of a fact: what may name it, what may stand beside that, and its main noun."""
     value = _RELATIVE.sub("", _ARTICLE.sub("", written.lower()))
-    value = _CALLED.sub("", value)  # a name is found as a whole
+    value = _OWNER.sub("", _CALLED.sub("", value))  # a name is found as a whole, an owner is another matter
     core = _INNER.sub("", value)
     inner = value[len(core) :]
     words = core.split()
     head = words[-1] if words else ""
     heads = {head, *KINDS.get(stem(head), ()), *RELATION_KINDS.get(relation, ())}
     verbs = _content(" ".join(relation.split())) - _WORDS["relations"]
-    names = {w.lower() for w in re.findall(r"(?<!^)\b[A-Z][\w'&.-]*", f"{written} ")} & set(value.split())
+    names = {w.lower().removesuffix("'s") for w in re.findall(r"(?<!^)\b[A-Z][\w'&.-]*", f"{written} ")} & set(
+        value.split()
+    )
     strong = _content(core) - _WORDS["qualities"] | (_content(inner) & names)
     if _content(core) & _WORDS["qualities"] and len(words) == 1:
         strong |= {core}

@@ -284,6 +284,8 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
     """Return whether a sentence names a thing by its main word, and not another one of that kind."""
     core = words.split(" of ")[0]
     head = re.split(r" (?:at|in|on|with|to|for|from|around|near) ", core)[0].split(" ")[-1]
+    if re.search(rf"\b(?!landlord|landlady)\w+(?:'s|s') {re.escape(head)}\b", text) is not None and "'s" not in words:
+        return False  # "my neighbour's rent"
     forms = {head, stem(head), f"{stem(head)}s", *KINDS.get(stem(head), ()), *SETTERS.get(stem(head), "").split()}
     for match in re.finditer(
         rf"(?<![\w'-])(?:{'|'.join(sorted(map(re.escape, forms), key=len, reverse=True))})(?![\w-])", text

@@ -32,6 +32,7 @@ _TABLE: Final = tomllib.loads(
 )
 _GENERIC: Final = frozenset(["has", "have", "owns", "uses"])
 _LONGEST: Final = 25  # words of a sentence
+_LONGEST_MESSAGE: Final = 45  # words, of those in which a thing may be named by a part
 _MOST_CHARACTERS: Final = 240
 _MOST_FACTS: Final = 200
 
@@ -55,6 +56,7 @@ _SLOTS: Final = {
     "GAPPED": (
         "(?:(?:POSS|the|all|last|from|at|with|in|as|on|up|an?|for|being|doing|working|job|post|role|of|to) ){0,4}?"
     ),
+    "OWNED": "(?:(?:POSS|the|all|both|of|rest|lot|whole|last|entire) ){0,3}?",
     "ELSE": (
         r"(?:(?!(?:after|before|about|than|because|from|when|since|like|as|without|until|for|the|only|just|he|she|they)"
         r" )[a-z']+ ){0,3}?"
@@ -85,21 +87,48 @@ _LASTING: Final = re.compile(r"\b(?:have|has|been) <")  # "have been off cigaret
 _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
 _RECURRING: Final = re.compile(r"plays|goes|attends|takes|sings|does|trains|meets|is a|has|is in")
 _THIS_TIME: Final = re.compile(r" (?:on |for )?this (?:\w+day|time|once|week|weekend|month|summer|winter|year)\b")
-_DROPPED: Final = re.compile(r"\bdrop(?:s|ped)?\b.* (?:on|in|into|onto|off|at|down)\b|\bdropped .*\b(?:fine|ok|okay)\b")
+_DROPPED: Final = re.compile(
+    r"\bdrop(?:s|ped)?\b.* (?:on|in|into|onto|off|at|down)\b|"
+    r"\bdropped .*\b(?:fine|ok|okay|luckily|lucky|nothing|survived|intact|unbroken)\b"
+)
+_ELLIPTIC: Final = re.compile(r"[ ,;:.!–—-]*(?:(?:and|but|so|then|also|now) )*<")
+_BY_RELATIVE: Final = re.compile(
+    r"POSS (?:\w+ )?(?:sister|brother|mother|father|mum|mom|dad|son|daughter|cousin|aunt|uncle|niece|nephew|grand\w+|"
+    r"friend|mate|neighbou?r|colleague|ex|flatmate|roommate) (?:has |have |just )*"
+    r"(?:cancelled|canceled|called off|postponed|dropped|ditched|<[A-Z]*N[A-Z]*>ed) (?:THING|BARE)"
+)
+_FINISHED_ONE: Final = re.compile(
+    r"\bfinished (?:my|the|today's|our|a|another|this) (?:\w+ ){1,3}?"
+    r"(?:lesson|class|session|game|practice|shift|chapter|run)\b"
+)
+_ERRAND: Final = re.compile(
+    r"\b(?:went|gone|goes) to (?:lunch|bed|sleep|work|school|town|church|print|press|voicemail|waste|"
+    r"the (?:garage|vet|shops?|mechanic|doctor|dentist|park|toilet|loo|office|meeting|beach|pub|bank|bathroom|"
+    r"cinema))\b|"
+    r"\bsince (?:breakfast|lunch|dinner|noon|this morning|midnight|(?:an|one|two|three|\d+) hours?)\b"
+)
+_FUTILE: Final = re.compile(
+    r"\b(?:stopped|gave up|quit|given up|stop|done with|tired of) (?:looking|searching|waiting|asking|arguing|worrying|"
+    r"thinking|talking|hoping|trying|chasing|wondering|explaining|fighting)\b"
+)
+_NO_MORE: Final = re.compile(r"\bno more (?:\w+ )?(?:THING|BARE)$")
+_THERE: Final = re.compile(r"\s*(?:in|on|at|left|until|till)\b")
 _SOLD_OUT: Final = re.compile(r"\bsold out\b")
 _OF_SOMEBODY: Final = re.compile(
     r"(?: (?:of|off|from|on|in|at|for))? (?:(?:POSS|the|his|her|their|your|my) )?(?:\w+ )?\w+(?:'s|s') (?!\w+ing\b)"
 )
 _SOMEWHERE: Final = re.compile(
     r" (?:at|in|on|with|early|late|for (?:a|an|the|work|lunch|school|dinner)\b|this (?:morning|"
-    r"afternoon|evening)|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
+    r"afternoon|evening)|(?:after|before) (?:breakfast|lunch|dinner|tea|supper|work|school|dark|dawn|noon|an? \w+|\d)|"
+    r"around (?:\d|noon)|by (?:car|train|bus|bike|taxi|plane)|for the (?:day|night|week|weekend|evening)|alone|"
+    r"there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
 )
 _UNREAL: Final = re.compile(
     r"\b(?:if|would|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|wish(?:es)?|dream(?:s|t|ed)?|supposed?|ought|"
     r"in my dreams|(?<!what )(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|"
     r"episode)|without me|half of|"
     r"some of|one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|for a living|"
-    r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got)|"
+    r"but (?:\w+ ){0,4}?(?:came back|came home|came in|found|turned up|returned|got)|"
     r"but (?:(?:it|he|she|they)(?: is| are|'s|'re)|(?:they|someone|somebody|\w+ \w+) (?:sent|gave|brought|handed|put|"
     r"fixed|mended|saved|rescued) (?:it|them|him|her|me|us)?) ?"
     r"(?:back|fine|ok|okay|alright|all right|safe|still|in)?)\b|"
@@ -169,7 +198,7 @@ class _Group(NamedTuple):
 
 def _compiled(line: str) -> str:
     line = as_expression(line)
-    for slot in ("NEW", "GAPPED", "GAP", "ELSE", "WHOM", " BE ", "BE ", "THING"):
+    for slot in ("NEW", "GAPPED", "GAP", "OWNED", "ELSE", "WHOM", " BE ", "BE ", "THING"):
         line = line.replace(slot, _SLOTS[slot])
     line = re.sub(r"(?<!\|)SUBJ(?!\)|')", lambda _: _SLOTS["SUBJ"], line)
     return f"{line}{_END}"
@@ -222,6 +251,7 @@ def phrased_endings(
     """
     found: dict[Fact, str] = {}
     skipped = set(stated)
+    is_short = sum(len(sentence.split()) for sentence in sentences) <= _LONGEST_MESSAGE
     for number, sentence in enumerate(sentences):
         text = _plain(sentence)
         if len(text) > _MOST_CHARACTERS or not 0 < len(text.split()) <= _LONGEST or _UNREAL.search(text) is not None:
@@ -261,7 +291,10 @@ def phrased_endings(
         parts = {
             fact: part
             for fact in candidates
-            if fact not in loosely and fact not in found and (part := _ends_by_part(fact, text, earlier, speaker))
+            if is_short
+            and fact not in loosely
+            and fact not in found
+            and (part := _ends_by_part(fact, text, earlier, speaker))
         }
         for fact, part in parts.items():  # two flats of which "the flat" may be either are neither
             if not any(other.key[:2] == fact.key[:2] and parts[other] == part for other in parts if other != fact):
@@ -522,8 +555,25 @@ def _is_passing(fact: Fact, text: str, marked: str, match: re.Match[str]) -> boo
         return True
     if _RECURRING.match(fact.key[1]) is not None and _THIS_TIME.match(marked, match.end()) is not None:
         return True  # "tennis is cancelled this Saturday"
-    if _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]", match[0]) is not None:
+    if _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]|dropped", match[0]) is not None:
         return True  # "I dropped my phone on the floor"
+    is_elliptic = _ELLIPTIC.match(match[0]) is not None and match.start() and "SUBJ" not in marked[: match.start()]
+    if is_elliptic or _BY_RELATIVE.search(marked) is not None:
+        return True  # "my cousin packed up and left Tallinn"
+    if _FINISHED_ONE.search(text) is not None and "THING" in match[0]:
+        return True
+    if _ERRAND.search(text) is not None or (_FUTILE.search(text) is not None and "ing for" not in fact.key[1]):
+        return True
+    if _NO_MORE.search(match[0]) is not None and _THERE.match(marked, match.end()) is not None:
+        return True  # "no more glasses in the cupboard"
+    if (
+        re.search(r"\bdrop(?:s|ped)\b", text) is not None
+        and is_in("own", fact)
+        and re.search(r"<[A-Z]*[EA][A-Z]*>ed", match[0]) is not None
+        and fact.key[1].split()[0] in ("wears", "has", "owns", "drives", "rides", "keeps")
+        and " of " not in text
+    ):
+        return True
     if _SOLD_OUT.search(text) is not None or _OF_SOMEBODY.match(marked, match.end()) is not None:
         return True  # "they took the cast off my brother's leg"
     is_left = _LEFT.search(match[0]) is not None or (
@@ -554,10 +604,6 @@ def _ends_by_part(fact: Fact, text: str, earlier: str, speaker: str) -> str:
             match = group.pattern.search(_IS_NOT.sub(" not", marked))
         if match is None or "THING" not in match[0] or _is_passing(fact, text, marked, match):
             continue
-        first = _MARK.search(match[0])
-        is_elliptic = first is not None and first[0] == "<" and match[0].lstrip(" ,;:.!–—-").startswith(("<", "and <"))
-        if is_elliptic and match.start() and "SUBJ" not in marked[: match.start()]:
-            continue  # "my cousin packed up and left Tallinn"
         return link[1]
     return ""
 
