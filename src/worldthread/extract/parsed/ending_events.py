@@ -65,7 +65,8 @@ _OF_THING: Final = re.compile(
 _OWN_THING: Final = re.compile(
     r"\b(?:(?:all|both)(?: of)? (?:POSS |the )?|(?:POSS|the|every|this|that) )(?=THING|BARE)"
 )
-_THEN_IT: Final = re.compile(r"\b(?:it|them)\b")
+_THEN_IT: Final = re.compile(r"\b(?P<before>\w+ )?(?P<pronoun>it|them)\b")
+_IDIOMS_WITH_IT: Final = frozenset(TABLE["irregular"]["with_it"].split())
 _EVENT: Final = r"(<[A-Z]+>)(?!ed|ing)"
 _DONE: Final = re.compile(
     r"\b(?:(?:have |has |had )?had to|(?:was|were|been|got|felt) (?:forced|obliged|compelled|asked|told|made|able) to|"
@@ -172,7 +173,7 @@ def with_events(marked: str) -> str:
     text = _OWN_THING.sub("", _OF_THING.sub(r"\1", text))
     first = re.search(r"\b(?:THING|BARE)\b", text)
     if first is not None:
-        text = text[: first.end()] + _THEN_IT.sub(first[0], text[first.end() :])
+        text = text[: first.end()] + _THEN_IT.sub(lambda it: _meant(it, first[0]), text[first.end() :])
     text = _marked(text)
     text = _DONE.sub(r"\1ed", text)
     text = _DONE_BEING.sub(r"\1ed", text)
@@ -180,6 +181,13 @@ def with_events(marked: str) -> str:
     text = _LEAVING.sub(r"\1ed", text)
     text = _MADE_TO.sub(r", SUBJ \1ed", text)
     return _SPACES.sub(" ", text).strip()
+
+
+def _meant(pronoun: re.Match[str], thing: str) -> str:
+    before = pronoun["before"] or ""
+    if pronoun["pronoun"] == "it" and before.strip() in _IDIOMS_WITH_IT:
+        return pronoun[0]  # "they're killing it"
+    return f"{before}{thing}"
 
 
 def _marked(text: str) -> str:

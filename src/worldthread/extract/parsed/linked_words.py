@@ -68,6 +68,8 @@ def _words_of(written: str, relation: str) -> tuple[frozenset[str], frozenset[st
         value.split()
     )
     strong = _content(core) - _WORDS["qualities"] | (_content(inner) & names)
+    if head in _WORDS["meetings"]:
+        strong |= _content(inner) - _WORDS["times"]
     if _content(core) & _WORDS["qualities"] and len(words) == 1:
         strong |= {core}
     every = strong | _content(value) | verbs

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, PAST, RELATION_KINDS, WORDS
 from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
 from worldthread.extract.parsed.deaths import died
-from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, with_events
+from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, event_words, with_events
 from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.linked_words import FAMILY_NOUNS, is_common, linked
@@ -147,6 +147,10 @@ _SOMEBODY: Final = re.compile(
     r"\b(?:"
     + "|".join(sorted(map(re.escape, PARSED_WORDS["relations"] | PARSED_WORDS["pets"]), key=len, reverse=True))
     + r")\b"
+)
+_BARE_PAST: Final = re.compile(
+    r"(?:just |finally |already )?(?P<verb>\w{3,}ed) (?:(?:off|out|up|in|away|down|back|over|on) )?"
+    r"(?:the|my|our|all|that|this|from|it|them)\b"
 )
 _IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
 _WITHOUT_SUBJECT: Final = re.compile(
@@ -520,7 +524,8 @@ def _plain(text: str) -> str:
     text = re.sub(r"(\b(?:been|am|is|are|were)|'(?:ve|m|re|s)) ([a-z]{3,})-free\b", r"\1 free of \2", text)
     text = re.sub(r"\bpcs['e]?d\b", "moved house", text)  # what the US forces call a change of station
     text = re.sub(r"(?<= )r(?= [a-z])", "are", text.replace(" u ", " you "))
-    if _WITHOUT_SUBJECT.match(text) is not None:
+    begin = _BARE_PAST.match(text)
+    if _WITHOUT_SUBJECT.match(text) is not None or (begin is not None and begin["verb"] in event_words()):
         text = f"i {text}"
     return re.sub(r"\b(i|we|they|you|he|she|it) (?:am|are|is) not\b", r"\1 not", text)
 
