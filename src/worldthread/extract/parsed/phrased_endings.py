@@ -710,6 +710,8 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
         return match[0] if _is_another(match.string[match.end() :], value) else "BARE"
 
     for form in full:
+        if form not in text:
+            continue
         if named is not None and form == named["name"] and re.search(rf"\b(?:an?|the|last) {re.escape(form)}", text):
             continue  # "the last biscuit" is not the hamster called Biscuit
         pattern = (
@@ -720,6 +722,8 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
         if marked != text:
             return marked
     for form in bare:
+        if form not in text:
+            continue
         pattern = rf"(?<![\w'@#-])(?:{determiners}) {_OLD}{re.escape(form)}(?:s|es)?(?![\w'-]*\w(?<!'s))"
         marked = re.sub(pattern, mark_kind, text)
         if marked != text:
