@@ -80,6 +80,14 @@ def _words_of(written: str, relation: str) -> tuple[frozenset[str], frozenset[st
     )
 
 
+@lru_cache(maxsize=64)
+def _tokens(text: str) -> tuple[tuple[tuple[str, int, int], ...], frozenset[str]]:
+    """Return the words and marks of a sentence with their places, and its words with their roots."""
+    tokens = tuple((m[0], m.start(), m.end()) for m in _TOKEN.finditer(text))
+    words = {word.removesuffix("'s") for word, _, _ in tokens}
+    return tokens, frozenset(words | {root(word) for word in words})
+
+
 def linked(
     text: str, written: str, relation: str, families: Collection[str] = (), *, own: bool, needs_head: bool
 ) -> tuple[str, str] | None:
@@ -96,7 +104,10 @@ def linked(
     strong, every, heads = _words_of(written, relation)
     if not strong:
         return None
-    tokens = [(m[0], m.start(), m.end()) for m in _TOKEN.finditer(text)]
+    tokens, roots = _tokens(text)
+    nouns = frozenset(noun for family in families for noun in FAMILY_NOUNS[family])
+    if strong.isdisjoint(roots) and nouns.isdisjoint(roots):
+        return None
     words = [token for token, _, _ in tokens]
     for number, word in enumerate(words):
         plain = word.removesuffix("'s")
@@ -121,7 +132,6 @@ def linked(
         end = tokens[last][2] - (2 if words[last].endswith("'s") else 0)
         return f"{text[: tokens[begin][1]]}THING{text[end:]}", text[tokens[first][1] : end]
     determiners = _WORDS["own" if own else "others"] | {"the"}
-    nouns = frozenset(noun for family in families for noun in FAMILY_NOUNS[family])
     for number, word in enumerate(words[1:], 1):
         if word in nouns and words[number - 1] in determiners and _may_end(words, number, every):
             return f"{text[: tokens[number - 1][1]]}THING{text[tokens[number][2] :]}", word

@@ -589,10 +589,6 @@ def _is_passing(fact: Fact, text: str, marked: str, match: re.Match[str]) -> boo
 
 def _ends_by_part(fact: Fact, text: str, earlier: str, speaker: str) -> str:
     """Return the phrase by which a sentence that ends a fact names a part of its object; empty if there is none."""
-    groups = [one for one in _all_groups() if one.events and not (one.by_subject or one.person or one.quantity)]
-    groups = [one for one in groups if one.covers(fact)]
-    if not groups:
-        return ""
     own = normalise_name(speaker)
     subject, relation, _ = fact.key
     if subject != own and not _is_somebody(subject, own):
@@ -602,8 +598,11 @@ def _ends_by_part(fact: Fact, text: str, earlier: str, speaker: str) -> str:
     link = linked(text, fact.object, relation, families, own=subject == own, needs_head=is_owned)
     if link is None:
         return ""
+    groups = (one for one in _all_groups() if one.events and not (one.by_subject or one.person or one.quantity))
     marked = with_events(_with_subject(link[0], subject, own, earlier, _names(subject, own)))
     for group in groups:
+        if not group.covers(fact):
+            continue
         match = group.pattern.search(marked)
         if match is None and "n't" in marked:
             match = group.pattern.search(_IS_NOT.sub(" not", marked))
