@@ -91,6 +91,8 @@ def main() -> None:
     model, tried = embedder("minilm"), settings(given.settings)
     conversations = [(name, one) for name in given.dataset for one in load(name, given.data)]
     tables = []
+    if given.keep is not None:
+        given.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, show_progress(None, "conversations", len(conversations)) as advance:
         for name, conversation in conversations:
             path = (given.keep or Path(folder)) / f"{name}-{conversation.id}"
