@@ -18,8 +18,10 @@ place is the mean, with the :data:`WEIGHTS`, of
   0 within that time, and counts twice before it: things are told after they happen. A relative time ("last week") is
   that before the time of the query, or before the last message. The part does not count where no time is named.
 
-Where an assistant takes part, a question for an overview has these scores without the part *person*, and then those of
-:mod:`worldthread.retrieve.overview`.
+Where an assistant takes part, the kind of question changes the weights (:data:`WEIGHTS_OF`). How something was done is
+asked in words of its own, and told by the assistant too; what somebody wants to be heeded bears on help with something
+new; the subjects of an order are spread over the sessions. A question for an overview has no part *person*, and then
+the scores of :mod:`worldthread.retrieve.overview`.
 
 Words that say nothing by themselves, such as "what" and "the", do not count. All weights of neighbours are fractions
 whose denominators are powers of two, so that sums have the same bits however the index came about.
@@ -29,7 +31,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -42,7 +44,7 @@ from worldthread.retrieve.conversation import ConversationIndex
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.overview import overview_scores
 from worldthread.retrieve.query import Query, names_in
-from worldthread.retrieve.question import STANDING_WORDS, asks_what_was_answered
+from worldthread.retrieve.question import STANDING_WORDS, QuestionKind, asks_what_was_answered
 from worldthread.retrieve.sparse import Numbers, distinct
 from worldthread.retrieve.words import STOP_STEMS, words_of
 
@@ -66,6 +68,14 @@ class Weights:
 
 
 WEIGHTS: Final = Weights()
+WEIGHTS_OF: Final = {
+    QuestionKind.OVERVIEW: replace(WEIGHTS, person=0.0),
+    QuestionKind.ORDER: replace(WEIGHTS, sentence=1.0, session=0.25),
+    QuestionKind.PROCEDURE: replace(WEIGHTS, meaning=9.0, person=1.0),
+    QuestionKind.HELP: replace(WEIGHTS, standing=1.0),
+}
+"""The weights where an assistant takes part, by kind of question; :data:`WEIGHTS` for all others."""
+
 BEFORE: Final = (0.75, 0.375)
 """Weights of the words of the place before, and of the one before that."""
 
@@ -119,13 +129,13 @@ def spoken_scores(
         Shape (len(conversation),), in [0, 1].
     """
     parts = spoken_parts(query, index, conversation, of_episodes, of_sentences)
-    is_overview = query.is_overview and bool(conversation.is_by_assistant.any())
-    if is_overview:
-        del parts["person"]
+    has_assistant = bool(conversation.is_by_assistant.any())
+    weights = WEIGHTS_OF.get(query.kind, WEIGHTS) if has_assistant else WEIGHTS
     total = np.zeros(len(conversation), np.float32)
     for name, values in parts.items():
-        total += np.float32(getattr(WEIGHTS, name)) * values
-    total /= np.float32(sum(getattr(WEIGHTS, name) for name in parts))
+        total += np.float32(getattr(weights, name)) * values
+    total /= np.float32(sum(getattr(weights, name) for name in parts))
+    is_overview = has_assistant and query.kind is QuestionKind.OVERVIEW
     return overview_scores(total, index, conversation) if is_overview else total
 
 
