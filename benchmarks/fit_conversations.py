@@ -30,8 +30,8 @@ from worldthread.models import embedder
 from worldthread.play.statistics import bootstrap_interval
 from worldthread.progress import show_progress
 from worldthread.retrieve.query import Query, names_in
-from worldthread.retrieve.question import subject_of
-from worldthread.retrieve.spoken import WEIGHTS, Weights, spoken_parts
+from worldthread.retrieve.question import kind_of, subject_of
+from worldthread.retrieve.spoken import WEIGHTS, Weights, combined, spoken_parts
 
 FACTORS = (0.5, 1.0, 2.0)
 
@@ -67,8 +67,8 @@ def recalls(
             of_sentences = index.links.statements_of.maxima(of_statements, float(of_statements.min()))
             parts = spoken_parts(query, index, said, index.episodes.similarities(vector), of_sentences)
             for place, weights in enumerate(tried):
-                total = sum(np.float32(getattr(weights, name)) * values for name, values in parts.items())
-                ranking = list(dict.fromkeys(turns[at] for at in np.argsort(-total, kind="stable")[:60]))
+                total = combined(parts, kind_of(question.text), index, said, weights)
+                ranking = list(dict.fromkeys(turns[at] for at in np.argsort(-total, kind="stable")))
                 found[place, number] = [recall_at(k, ranking, tuple(question.evidence)) for k in CUTOFFS]
     return found
 

@@ -284,5 +284,5 @@ def test_what_is_to_be_heeded_counts_more_where_an_assistant_is_asked_for_help(
         return scores["I bake bread without yeast."] - scores[rule]
 
     now = lead()
-    monkeypatch.setattr(spoken, "WEIGHTS_OF", {})
+    monkeypatch.setattr(spoken, "FACTORS_OF", {})
     assert (now < lead()) is is_nearer

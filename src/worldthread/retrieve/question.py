@@ -30,8 +30,6 @@ _FRAMES: Final = _pattern(
 )
 _INSTRUCTION: Final = re.compile(_TABLE["instruction"].replace(" ", r"\s{1,4}"), re.IGNORECASE)
 _OVERVIEW: Final = _pattern(_TABLE["overview"])
-_ORDER: Final = _pattern(_TABLE["order"])
-_RECOUNTS: Final = _pattern(_TABLE["recounts"])
 _PROCEDURE: Final = _pattern(_TABLE["procedure"])
 _HELP: Final = _pattern(_TABLE["help"])
 _LOOKS_BACK: Final = _pattern(_TABLE["looks_back"])
@@ -86,9 +84,6 @@ class QuestionKind(Enum):
     OVERVIEW = "overview"
     """A summary of what was discussed."""
 
-    ORDER = "order"
-    """The order in which things were said."""
-
     PROCEDURE = "procedure"
     """How something was done, planned or shown."""
 
@@ -101,8 +96,8 @@ def kind_of(question: str) -> QuestionKind:
 
     >>> kind_of("Can you summarize how my garden developed?").name
     'OVERVIEW'
-    >>> kind_of("In which order did I bring up the rooms?").name
-    'ORDER'
+    >>> kind_of("How did we solve the problem with the lock?").name
+    'PROCEDURE'
 
     Args:
         question: the question, as asked.
@@ -112,8 +107,6 @@ def kind_of(question: str) -> QuestionKind:
     """
     if _OVERVIEW.search(question):
         return QuestionKind.OVERVIEW
-    if _ORDER.search(question) and _RECOUNTS.search(question):
-        return QuestionKind.ORDER
     if _PROCEDURE.search(question):
         return QuestionKind.PROCEDURE
     if _HELP.search(question) and not _LOOKS_BACK.search(question):

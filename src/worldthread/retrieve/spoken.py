@@ -18,10 +18,9 @@ place is the mean, with the :data:`WEIGHTS`, of
   0 within that time, and counts twice before it: things are told after they happen. A relative time ("last week") is
   that before the time of the query, or before the last message. The part does not count where no time is named.
 
-Where an assistant takes part, the kind of question changes the weights (:data:`WEIGHTS_OF`). How something was done is
+Where an assistant takes part, the kind of question changes the weights (:data:`FACTORS_OF`). How something was done is
 asked in words of its own, and told by the assistant too; what somebody wants to be heeded bears on help with something
-new; the subjects of an order are spread over the sessions. A question for an overview has no part *person*, and then
-the scores of :mod:`worldthread.retrieve.overview`.
+new. A question for an overview has no part *person*, and then the scores of :mod:`worldthread.retrieve.overview`.
 
 Words that say nothing by themselves, such as "what" and "the", do not count. All weights of neighbours are fractions
 whose denominators are powers of two, so that sums have the same bits however the index came about.
@@ -30,8 +29,9 @@ whose denominators are powers of two, so that sums have the same bits however th
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -68,13 +68,12 @@ class Weights:
 
 
 WEIGHTS: Final = Weights()
-WEIGHTS_OF: Final = {
-    QuestionKind.OVERVIEW: replace(WEIGHTS, person=0.0),
-    QuestionKind.ORDER: replace(WEIGHTS, sentence=1.0, session=0.25),
-    QuestionKind.PROCEDURE: replace(WEIGHTS, meaning=9.0, person=1.0),
-    QuestionKind.HELP: replace(WEIGHTS, standing=1.0),
+FACTORS_OF: Final[Mapping[QuestionKind, Mapping[str, float]]] = {
+    QuestionKind.OVERVIEW: {"person": 0.0},
+    QuestionKind.PROCEDURE: {"meaning": 3.0, "person": 0.5},
+    QuestionKind.HELP: {"standing": 2.0},
 }
-"""The weights where an assistant takes part, by kind of question; :data:`WEIGHTS` for all others."""
+"""What some weights are multiplied by where an assistant takes part, by kind of question."""
 
 BEFORE: Final = (0.75, 0.375)
 """Weights of the words of the place before, and of the one before that."""
@@ -129,13 +128,37 @@ def spoken_scores(
         Shape (len(conversation),), in [0, 1].
     """
     parts = spoken_parts(query, index, conversation, of_episodes, of_sentences)
+    return combined(parts, query.kind, index, conversation)
+
+
+def combined(
+    parts: Mapping[str, NDArray[Any]],
+    kind: QuestionKind,
+    index: RetrievalIndex,
+    conversation: ConversationIndex,
+    weights: Weights = WEIGHTS,
+) -> Floats:
+    """Return the score of each place from its parts; the module has the formula.
+
+    Args:
+        parts: what :func:`spoken_parts` returns.
+        kind: what kind of answer the question wants.
+        index: the index.
+        conversation: what was said.
+        weights: the weights for a plain question.
+
+    Returns:
+        Shape (len(conversation),), in [0, 1].
+    """
     has_assistant = bool(conversation.is_by_assistant.any())
-    weights = WEIGHTS_OF.get(query.kind, WEIGHTS) if has_assistant else WEIGHTS
-    total = np.zeros(len(conversation), np.float32)
+    factors = FACTORS_OF.get(kind, {}) if has_assistant else {}
+    total, whole = np.zeros(len(conversation), np.float32), 0.0
     for name, values in parts.items():
-        total += np.float32(getattr(weights, name)) * values
-    total /= np.float32(sum(getattr(weights, name) for name in parts))
-    is_overview = has_assistant and query.kind is QuestionKind.OVERVIEW
+        weight = getattr(weights, name) * factors.get(name, 1.0)
+        total += np.float32(weight) * values
+        whole += weight
+    total /= np.float32(whole)
+    is_overview = has_assistant and kind is QuestionKind.OVERVIEW
     return overview_scores(total, index, conversation) if is_overview else total
 
 
