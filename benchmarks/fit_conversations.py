@@ -5,9 +5,11 @@
 Every setting is the default with weights changed by chance: each is multiplied by 1/2, 1 or 2. The parts of the score
 (:mod:`worldthread.retrieve.spoken`) are computed once for each question, and every setting adds them up. For each
 conversation the setting is taken that is best on all others (mean of recall @5, @10 and @20 over their questions), and
-measured on that conversation: *left out*. Beside it: the default, and the setting that is best on all of them, measured
-on the same (*fitted*). Turns are ranked by the score alone, so that the figures of the default can differ a little from
-those of ``worldthread bench conversations``, which leaves out what holds no longer and lists near duplicates once.
+measured on that conversation: *left out*. Beside it: the default; the setting that is best on all of them, measured on
+the same (*fitted*); and for each category of questions of the data set the setting that is best on it, measured on the
+same (*by kind*): in the mean, no choice among these settings by the kind of question gives more. Turns are ranked by
+the score alone, so that the figures of the default can differ a little from those of ``worldthread bench
+conversations``, which leaves out what holds no longer and lists near duplicates once.
 """
 
 from __future__ import annotations
@@ -73,6 +75,23 @@ def recalls(
     return found
 
 
+def best_by_kind(table: NDArray[np.float64], kinds: Sequence[str]) -> NDArray[np.float64]:
+    """Return the recall of every question with the setting that is best on all questions of its kind.
+
+    Args:
+        table: shape (settings, questions, cutoffs).
+        kinds: the kind of each question.
+
+    Returns:
+        Shape (questions, cutoffs).
+    """
+    found = np.zeros(table.shape[1:])
+    for kind in set(kinds):
+        own = np.flatnonzero(np.array(kinds) == kind)
+        found[own] = table[int(table[:, own].mean(axis=(1, 2)).argmax()), own]
+    return found
+
+
 def print_figures(name: str, values: NDArray[np.float64]) -> None:
     intervals = [bootstrap_interval(column.tolist()) for column in values.T]
     cells = [
@@ -109,6 +128,8 @@ def main() -> None:
         print(f"{dataset}: {len(own)} conversations, {sum(tables[n].shape[1] for n in own)} questions")
         print_figures("default", np.concatenate([tables[number][0] for number in own]))
         print_figures("left out", np.concatenate([left_out[number] for number in own]))
+        asked = [question.category for n in own for question in conversations[n][1].questions if question.evidence]
+        print_figures("by kind", best_by_kind(np.concatenate([tables[n] for n in own], axis=1), asked))
         print_figures("fitted", np.concatenate([tables[number][int(quality.sum(0).argmax())] for number in own]))
 
 
