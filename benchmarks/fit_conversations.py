@@ -5,9 +5,11 @@
 Every setting is the default with weights changed by chance: each is multiplied by 1/2, 1 or 2. The parts of the score
 (:mod:`worldthread.retrieve.spoken`) are computed once for each question, and every setting adds them up. For each
 conversation the setting is taken that is best on all others (mean of recall @5, @10 and @20 over their questions), and
-measured on that conversation: *left out*. Beside it: the default, and the setting that is best on all of them, measured
-on the same (*fitted*). Turns are ranked by the score alone, so that the figures of the default can differ a little from
-those of ``worldthread bench conversations``, which leaves out what holds no longer and lists near duplicates once.
+measured on that conversation: *left out*. Beside it: the default; the setting that is best on all of them, measured on
+the same (*fitted*); and for each category of questions of the data set the setting that is best on it, measured on the
+same (*by kind*): in the mean, no choice among these settings by the kind of question gives more. Turns are ranked by
+the score alone, so that the figures of the default can differ a little from those of ``worldthread bench
+conversations``, which leaves out what holds no longer and lists near duplicates once.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from worldthread.models import embedder
 from worldthread.play.statistics import bootstrap_interval
 from worldthread.progress import show_progress
 from worldthread.retrieve.query import Query, names_in
-from worldthread.retrieve.question import subject_of
-from worldthread.retrieve.spoken import WEIGHTS, Weights, spoken_parts
+from worldthread.retrieve.question import kind_of, subject_of
+from worldthread.retrieve.spoken import WEIGHTS, Weights, combined, spoken_parts
 
 FACTORS = (0.5, 1.0, 2.0)
 
@@ -67,9 +69,26 @@ def recalls(
             of_sentences = index.links.statements_of.maxima(of_statements, float(of_statements.min()))
             parts = spoken_parts(query, index, said, index.episodes.similarities(vector), of_sentences)
             for place, weights in enumerate(tried):
-                total = sum(np.float32(getattr(weights, name)) * values for name, values in parts.items())
-                ranking = list(dict.fromkeys(turns[at] for at in np.argsort(-total, kind="stable")[:60]))
+                total = combined(parts, kind_of(question.text), index, said, weights)
+                ranking = list(dict.fromkeys(turns[at] for at in np.argsort(-total, kind="stable")))
                 found[place, number] = [recall_at(k, ranking, tuple(question.evidence)) for k in CUTOFFS]
+    return found
+
+
+def best_by_kind(table: NDArray[np.float64], kinds: Sequence[str]) -> NDArray[np.float64]:
+    """Return the recall of every question with the setting that is best on all questions of its kind.
+
+    Args:
+        table: shape (settings, questions, cutoffs).
+        kinds: the kind of each question.
+
+    Returns:
+        Shape (questions, cutoffs).
+    """
+    found = np.zeros(table.shape[1:])
+    for kind in set(kinds):
+        own = np.flatnonzero(np.array(kinds) == kind)
+        found[own] = table[int(table[:, own].mean(axis=(1, 2)).argmax()), own]
     return found
 
 
@@ -91,6 +110,8 @@ def main() -> None:
     model, tried = embedder("minilm"), settings(given.settings)
     conversations = [(name, one) for name in given.dataset for one in load(name, given.data)]
     tables = []
+    if given.keep is not None:
+        given.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, show_progress(None, "conversations", len(conversations)) as advance:
         for name, conversation in conversations:
             path = (given.keep or Path(folder)) / f"{name}-{conversation.id}"
@@ -107,6 +128,8 @@ def main() -> None:
         print(f"{dataset}: {len(own)} conversations, {sum(tables[n].shape[1] for n in own)} questions")
         print_figures("default", np.concatenate([tables[number][0] for number in own]))
         print_figures("left out", np.concatenate([left_out[number] for number in own]))
+        asked = [question.category for n in own for question in conversations[n][1].questions if question.evidence]
+        print_figures("by kind", best_by_kind(np.concatenate([tables[n] for n in own], axis=1), asked))
         print_figures("fitted", np.concatenate([tables[number][int(quality.sum(0).argmax())] for number in own]))
 
 

@@ -561,7 +561,7 @@ class Memory:
         """
         from worldthread.retrieve import DEFAULT_METHOD
         from worldthread.retrieve.query import as_asked_by
-        from worldthread.retrieve.question import asks_for_overview, subject_of
+        from worldthread.retrieve.question import kind_of, subject_of
         from worldthread.retrieve.rerank import found_at_most, listed
         from worldthread.retrieve.search import search
         from worldthread.retrieve.text import hits_as_text
@@ -590,7 +590,7 @@ class Memory:
                 index, asked, vector,
                 method=method, k=found_at_most(k, reranker), kinds=kinds, at=at, only_current=only_current,
                 episode_of=self._store.episode, condition=condition, min_score=min_score,
-                is_overview=asks_for_overview(query),
+                question_kind=kind_of(query),
             )  # fmt: skip
         hits = listed(hits, query, k, reranker)
         return Recall(query, hits, hits_as_text(hits, max_tokens), method, at)

@@ -268,3 +268,21 @@ def test_windows_of_common_and_of_rare_words_are_those_of_the_formula(turns: lis
     reached = spoken._spread(conversation, places, times[places], rare) if len(places) else places
     assert rare.tolist() == expected
     assert reached.tolist() == np.flatnonzero(rare).tolist()
+
+
+@pytest.mark.parametrize(("listener", "is_nearer"), [("assistant", True), ("Bela", False)])
+def test_what_is_to_be_heeded_counts_more_where_an_assistant_is_asked_for_help(
+    listener: str, is_nearer: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule, question = "Always weigh the flour when I ask about bread.", "How do I bake bread without yeast?"
+
+    def lead() -> float:
+        with memory() as opened:
+            opened.remember(said(("user", "I bake bread without yeast."), (listener, "Good."), ("user", rule)), at=1)
+            hits = opened.recall(question, k=3, kinds=["episode"]).hits
+        scores = {hit.item.text.partition(": ")[2]: hit.score for hit in hits if isinstance(hit.item, Episode)}
+        return scores["I bake bread without yeast."] - scores[rule]
+
+    now = lead()
+    monkeypatch.setattr(spoken, "FACTORS_OF", {})
+    assert (now < lead()) is is_nearer

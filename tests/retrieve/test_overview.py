@@ -6,7 +6,7 @@ import pytest
 
 from worldthread import Memory
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve.question import asks_for_overview
+from worldthread.retrieve.question import QuestionKind, kind_of
 
 TALK = [
     ("user", "I want to plant tomatoes on the balcony, which pots, soil and trellis do tomatoes need?"),
@@ -38,7 +38,7 @@ def _remembered(talk: list[tuple[str, str]]) -> Memory:
     ],
 )
 def test_a_question_asks_for_an_overview(question: str, expected: bool) -> None:
-    assert asks_for_overview(question) is expected
+    assert (kind_of(question) is QuestionKind.OVERVIEW) is expected
 
 
 def test_an_overview_lists_each_turn_with_its_reply_and_first_what_opens_the_subject() -> None:

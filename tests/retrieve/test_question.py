@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from worldthread.retrieve.question import asks_what_was_answered, subject_of
+from worldthread.retrieve.question import QuestionKind, asks_what_was_answered, kind_of, subject_of
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,57 @@ def test_a_question_of_which_too_little_would_be_left_stays_as_it_is(question: s
 )
 def test_what_the_assistant_said_is_asked_for(question: str, expected: bool) -> None:
     assert asks_what_was_answered(question) is expected
+
+
+KINDS = {
+    QuestionKind.PROCEDURE: [
+        "How did you suggest I should split the training over the weeks?",
+        "What steps did you lay out for sealing the bath?",
+        "How did I plan the meals for the first week?",
+        "What method did we settle on for labelling the samples?",
+        "How had I arranged the files so that both teams could find them?",
+        "Which approach did I take to prove that the two sums are equal?",
+        "How have we dealt with the late payments?",
+        "What strategy did I follow to pay back the loan early?",
+    ],
+    QuestionKind.HELP: [
+        "How do I stop the tap from dripping?",
+        "What should I cook for eight guests?",
+        "Could you help me with a letter to the council?",
+        "Which insurance would you recommend for a van?",
+        "Can you explain how vaccines work?",
+        "Any tips for sleeping on a plane?",
+        "I'm going to paint the fence next week. How should I prepare the wood?",
+        "What are some good names for a bakery?",
+        "In what order should I add the eggs and the flour?",
+    ],
+    QuestionKind.OVERVIEW: [
+        "Could you sum up my plans for the balcony?",
+        "Give me an overview of how we rebuilt the engine.",
+    ],
+    QuestionKind.PLAIN: [
+        "In which order did I raise the parts of the garden plan?",
+        "Could you go through the things I asked about Kubernetes?",
+        "How did Anna get to Paris?",
+        "How many chats did we have?",
+        "Which way is the station?",
+        "What plan does Bob have?",
+        "What can I eat with an allergy, did I tell you?",
+        "Have I ever used a lathe?",
+        "When did I move to Rome?",
+        "Can dogs eat grapes?",
+    ],
+}
+
+
+@pytest.mark.parametrize(("question", "kind"), [(text, kind) for kind, texts in KINDS.items() for text in texts])
+def test_the_words_of_a_question_say_what_kind_of_answer_it_wants(question: str, kind: QuestionKind) -> None:
+    assert kind_of(question) is kind
+
+
+@pytest.mark.parametrize("phrase", ["how did I what are the ", "can you I'd what ", "I have you ", "what which "])
+def test_the_work_for_the_kind_is_linear(phrase: str, time_growth: Callable[..., float]) -> None:
+    assert time_growth(lambda size: kind_of(phrase * size), 300) < 16
 
 
 @pytest.mark.parametrize("phrase", ["can you ", "can you give me ", "a brief ", "in our ", " ", "Answer. Mention "])

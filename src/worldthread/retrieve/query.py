@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.names import normalise_name, number_variants
+from worldthread.retrieve.question import QuestionKind
 from worldthread.retrieve.words import STOP
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*", re.UNICODE)
@@ -30,7 +31,7 @@ class Query:
         at: the world time that the question is about; ``None`` for now. Methods that follow statements from one to
             the next use those that hold at this time. Methods that score everything ignore it: the caller selects.
         only_current: whether methods that follow statements leave out those that do not hold at that time.
-        is_overview: whether the question asks for a summary of what was discussed.
+        kind: what kind of answer the question wants.
     """
 
     text: str
@@ -38,7 +39,7 @@ class Query:
     names: tuple[int, ...] = ()
     at: float | None = None
     only_current: bool = True
-    is_overview: bool = False
+    kind: QuestionKind = QuestionKind.PLAIN
 
 
 @dataclass(frozen=True)

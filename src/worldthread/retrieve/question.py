@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from enum import Enum
 from importlib.resources import files
 from typing import Final
 
@@ -29,6 +30,9 @@ _FRAMES: Final = _pattern(
 )
 _INSTRUCTION: Final = re.compile(_TABLE["instruction"].replace(" ", r"\s{1,4}"), re.IGNORECASE)
 _OVERVIEW: Final = _pattern(_TABLE["overview"])
+_PROCEDURE: Final = _pattern(_TABLE["procedure"])
+_HELP: Final = _pattern(_TABLE["help"])
+_LOOKS_BACK: Final = _pattern(_TABLE["looks_back"])
 _ASKS_WHAT_WAS_ANSWERED: Final = _pattern(_TABLE["asks_what_was_answered"])
 
 STANDING_WORDS: Final = tuple(dict.fromkeys(word for text in _TABLE["standing"] for word in words_of(text)))
@@ -71,16 +75,40 @@ def asks_what_was_answered(question: str) -> bool:
     return _ASKS_WHAT_WAS_ANSWERED.search(question) is not None
 
 
-def asks_for_overview(question: str) -> bool:
-    """Return whether a question asks for a summary of what was discussed.
+class QuestionKind(Enum):
+    """What kind of answer a question to an assistant wants, as its words say."""
 
-    >>> asks_for_overview("Can you summarize how my garden developed?")
-    True
+    PLAIN = "plain"
+    """Anything but the others."""
+
+    OVERVIEW = "overview"
+    """A summary of what was discussed."""
+
+    PROCEDURE = "procedure"
+    """How something was done, planned or shown."""
+
+    HELP = "help"
+    """Help with something now."""
+
+
+def kind_of(question: str) -> QuestionKind:
+    """Return what kind of answer a question wants.
+
+    >>> kind_of("Can you summarize how my garden developed?").name
+    'OVERVIEW'
+    >>> kind_of("How did we solve the problem with the lock?").name
+    'PROCEDURE'
 
     Args:
         question: the question, as asked.
 
     Returns:
-        Whether it names a summary, an overview or a recap as the answer.
+        The kind; :attr:`QuestionKind.PLAIN` where no words say another.
     """
-    return _OVERVIEW.search(question) is not None
+    if _OVERVIEW.search(question):
+        return QuestionKind.OVERVIEW
+    if _PROCEDURE.search(question):
+        return QuestionKind.PROCEDURE
+    if _HELP.search(question) and not _LOOKS_BACK.search(question):
+        return QuestionKind.HELP
+    return QuestionKind.PLAIN

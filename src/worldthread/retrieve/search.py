@@ -14,6 +14,7 @@ from worldthread.graph.selection import StatementSelection
 from worldthread.retrieve import method as method_named
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores, names_in
+from worldthread.retrieve.question import QuestionKind
 from worldthread.retrieve.relevance import relevance
 from worldthread.retrieve.select import (
     QuestionPaths,
@@ -38,7 +39,7 @@ def search(
     episode_of: Callable[[str], Episode],
     condition: Condition | None = None,
     min_score: float = 0.0,
-    is_overview: bool = False,
+    question_kind: QuestionKind = QuestionKind.PLAIN,
 ) -> tuple[Hit, ...]:
     """Return the best hits for a question.
 
@@ -54,7 +55,7 @@ def search(
         episode_of: returns an episode by its id.
         condition: only what meets it is ranked; ``None`` for everything.
         min_score: leave out what is less relevant, see :mod:`worldthread.retrieve.relevance`; 0 keeps everything.
-        is_overview: whether the question asks for a summary of what was discussed.
+        question_kind: what kind of answer the question wants.
 
     Returns:
         Facts, then theses, then episodes, each best first, with the path that leads to each.
@@ -62,7 +63,7 @@ def search(
     Raises:
         InputError: no method has this name.
     """
-    query = Query(text, vector, names_in(text, index.find), at, only_current, is_overview)
+    query = Query(text, vector, names_in(text, index.find), at, only_current, question_kind)
     episode_of = cache(episode_of)  # a hit is looked at twice: whether it says what another said, and to be listed
     index.restrict(Restriction.of(condition, at))
     try:

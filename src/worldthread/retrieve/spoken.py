@@ -18,8 +18,9 @@ place is the mean, with the :data:`WEIGHTS`, of
   0 within that time, and counts twice before it: things are told after they happen. A relative time ("last week") is
   that before the time of the query, or before the last message. The part does not count where no time is named.
 
-Where an assistant takes part, a question for an overview has these scores without the part *person*, and then those of
-:mod:`worldthread.retrieve.overview`.
+Where an assistant takes part, the kind of question changes the weights (:data:`FACTORS_OF`). How something was done is
+asked in words of its own, and told by the assistant too; what somebody wants to be heeded bears on help with something
+new. A question for an overview has no part *person*, and then the scores of :mod:`worldthread.retrieve.overview`.
 
 Words that say nothing by themselves, such as "what" and "the", do not count. All weights of neighbours are fractions
 whose denominators are powers of two, so that sums have the same bits however the index came about.
@@ -28,6 +29,7 @@ whose denominators are powers of two, so that sums have the same bits however th
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -42,7 +44,7 @@ from worldthread.retrieve.conversation import ConversationIndex
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.overview import overview_scores
 from worldthread.retrieve.query import Query, names_in
-from worldthread.retrieve.question import STANDING_WORDS, asks_what_was_answered
+from worldthread.retrieve.question import STANDING_WORDS, QuestionKind, asks_what_was_answered
 from worldthread.retrieve.sparse import Numbers, distinct
 from worldthread.retrieve.words import STOP_STEMS, words_of
 
@@ -66,6 +68,13 @@ class Weights:
 
 
 WEIGHTS: Final = Weights()
+FACTORS_OF: Final[Mapping[QuestionKind, Mapping[str, float]]] = {
+    QuestionKind.OVERVIEW: {"person": 0.0},
+    QuestionKind.PROCEDURE: {"meaning": 3.0, "person": 0.5},
+    QuestionKind.HELP: {"standing": 2.0},
+}
+"""What some weights are multiplied by where an assistant takes part, by kind of question."""
+
 BEFORE: Final = (0.75, 0.375)
 """Weights of the words of the place before, and of the one before that."""
 
@@ -119,13 +128,37 @@ def spoken_scores(
         Shape (len(conversation),), in [0, 1].
     """
     parts = spoken_parts(query, index, conversation, of_episodes, of_sentences)
-    is_overview = query.is_overview and bool(conversation.is_by_assistant.any())
-    if is_overview:
-        del parts["person"]
-    total = np.zeros(len(conversation), np.float32)
+    return combined(parts, query.kind, index, conversation)
+
+
+def combined(
+    parts: Mapping[str, NDArray[Any]],
+    kind: QuestionKind,
+    index: RetrievalIndex,
+    conversation: ConversationIndex,
+    weights: Weights = WEIGHTS,
+) -> Floats:
+    """Return the score of each place from its parts; the module has the formula.
+
+    Args:
+        parts: what :func:`spoken_parts` returns.
+        kind: what kind of answer the question wants.
+        index: the index.
+        conversation: what was said.
+        weights: the weights for a plain question.
+
+    Returns:
+        Shape (len(conversation),), in [0, 1].
+    """
+    has_assistant = bool(conversation.is_by_assistant.any())
+    factors = FACTORS_OF.get(kind, {}) if has_assistant else {}
+    total, whole = np.zeros(len(conversation), np.float32), 0.0
     for name, values in parts.items():
-        total += np.float32(getattr(WEIGHTS, name)) * values
-    total /= np.float32(sum(getattr(WEIGHTS, name) for name in parts))
+        weight = getattr(weights, name) * factors.get(name, 1.0)
+        total += np.float32(weight) * values
+        whole += weight
+    total /= np.float32(whole)
+    is_overview = has_assistant and kind is QuestionKind.OVERVIEW
     return overview_scores(total, index, conversation) if is_overview else total
 
 
