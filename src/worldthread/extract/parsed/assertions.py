@@ -232,6 +232,8 @@ def _following(clause: Clause) -> list[Token] | None:
     while kept and (kept[0].lower_ == particle or kept[0].dep_ == "neg" or kept[0].lower_ in LISTS["dropped"]):
         kept = kept[1:]
     while kept and (kept[-1].is_punct or kept[-1].dep_ in ("cc", "punct") or kept[-1].lower_ in WORDS["trailing"]):
+        if clause.negation and kept[-1].lower_ in LISTS["degrees"]:
+            return None  # "I don't play the violin well": but I do
         kept.pop()
     return None if len(kept) > _LONGEST else kept
 

@@ -22,7 +22,8 @@ from worldthread.extract.parsed.mentions import stem
 _TABLE: Final = tomllib.loads(
     files("worldthread.extract.parsed").joinpath("linked_words.toml").read_text(encoding="utf-8")
 )
-_WORDS: Final = {name: frozenset(words.split()) for name, words in _TABLE["words"].items()}
+PHRASE_WORDS: Final = {name: frozenset(words.split()) for name, words in _TABLE["words"].items()}
+"""Closed classes of words around and in noun phrases, by name."""
 FAMILY_NOUNS: Final = {name: frozenset(words.split()) for name, words in _TABLE["nouns"].items()}
 """Nouns that mean the thing of any fact of a family, by family: "the course"."""
 
@@ -50,7 +51,7 @@ def root(word: str) -> str:
 @cache
 def _content(text: str) -> frozenset[str]:
     words = (word.removesuffix("'s") for word in re.findall(r"[^\W_]+(?:[.'&@-][^\W_]+)*", text))
-    return frozenset(w for w in words if w not in _WORDS["empty"] and not w[0].isdigit())
+    return frozenset(w for w in words if w not in PHRASE_WORDS["empty"] and not w[0].isdigit())
 
 
 @lru_cache(maxsize=4096)
@@ -63,14 +64,14 @@ def _words_of(written: str, relation: str) -> tuple[frozenset[str], frozenset[st
     words = core.split()
     head = words[-1] if words else ""
     heads = {head, *KINDS.get(stem(head), ()), *RELATION_KINDS.get(relation, ())}
-    verbs = _content(" ".join(relation.split())) - _WORDS["relations"]
+    verbs = _content(" ".join(relation.split())) - PHRASE_WORDS["relations"]
     names = {w.lower().removesuffix("'s") for w in re.findall(r"(?<!^)\b[A-Z][\w'&.-]*", f"{written} ")} & set(
         value.split()
     )
-    strong = _content(core) - _WORDS["qualities"] | (_content(inner) & names)
-    if head in _WORDS["meetings"]:
-        strong |= _content(inner) - _WORDS["times"]
-    if _content(core) & _WORDS["qualities"] and len(words) == 1:
+    strong = _content(core) - PHRASE_WORDS["qualities"] | (_content(inner) & names)
+    if head in PHRASE_WORDS["meetings"]:
+        strong |= _content(inner) - PHRASE_WORDS["times"]
+    if _content(core) & PHRASE_WORDS["qualities"] and len(words) == 1:
         strong |= {core}
     every = strong | _content(value) | verbs
     return (
@@ -114,16 +115,18 @@ def linked(
         if root(plain) not in strong or (needs_head and not ({root(plain)} & heads or _is_name(plain, written))):
             continue
         first = last = number
-        while first and (root(words[first - 1].removesuffix("'s")) in every or words[first - 1] in _WORDS["neutral"]):
+        while first and (
+            root(words[first - 1].removesuffix("'s")) in every or words[first - 1] in PHRASE_WORDS["neutral"]
+        ):
             first -= 1
         while last + 1 < len(words) and (
-            root(words[last + 1].removesuffix("'s")) in every or words[last + 1] in _WORDS["containers"]
+            root(words[last + 1].removesuffix("'s")) in every or words[last + 1] in PHRASE_WORDS["containers"]
         ):
             last += 1
         last = _with_place(words, last, every)
-        determiners = _WORDS["own"] if own else _WORDS["others"]
+        determiners = PHRASE_WORDS["own"] if own else PHRASE_WORDS["others"]
         begin = first
-        if first and words[first - 1] in determiners | _WORDS["definite"]:
+        if first and words[first - 1] in determiners | PHRASE_WORDS["definite"]:
             begin = first - 1
         elif not _may_begin(words, first) and (needs_head or words[first - 1] != "new"):
             continue
@@ -131,7 +134,7 @@ def linked(
             continue
         end = tokens[last][2] - (2 if words[last].endswith("'s") else 0)
         return f"{text[: tokens[begin][1]]}THING{text[end:]}", text[tokens[first][1] : end]
-    determiners = _WORDS["own" if own else "others"] | {"the"}
+    determiners = PHRASE_WORDS["own" if own else "others"] | {"the"}
     for number, word in enumerate(words[1:], 1):
         if word in nouns and words[number - 1] in determiners and _may_end(words, number, every):
             return f"{text[: tokens[number - 1][1]]}THING{text[tokens[number][2] :]}", word
@@ -141,7 +144,7 @@ def linked(
 def _with_place(words: list[str], last: int, every: frozenset[str]) -> int:
     """Return where a phrase ends with what of the fact follows it: "head of geography"."""
     while last + 2 < len(words) and words[last + 1] in ("of", "in", "at", "for", "to", "from", "on", "with"):
-        end = last + 2 + (words[last + 2] in _WORDS["definite"] | _WORDS["own"])
+        end = last + 2 + (words[last + 2] in PHRASE_WORDS["definite"] | PHRASE_WORDS["own"])
         if end >= len(words) or root(words[end].removesuffix("'s")) not in every:
             break
         last = end
@@ -162,7 +165,7 @@ def _may_begin(words: list[str], first: int) -> bool:
         return True
     before = words[first - 1]
     return (
-        before in _WORDS["before"]
+        before in PHRASE_WORDS["before"]
         or not before[0].isalnum()
         or before in event_words()
         or (len(before) > 4 and before.endswith(("ed", "ing", "ly")))
@@ -175,14 +178,18 @@ def _may_end(words: list[str], last: int, every: frozenset[str]) -> bool:
         return True
     after = words[last + 1]
     if words[last].endswith("'s"):  # "spotify's dead" but not "spotify's offices"
-        return after in _WORDS["after"] | _WORDS["before"] or after in event_words() or after.endswith(("ed", "ing"))
+        return (
+            after in PHRASE_WORDS["after"] | PHRASE_WORDS["before"]
+            or after in event_words()
+            or after.endswith(("ed", "ing"))
+        )
     if after in ("of", "in", "at", "from", "for") and last + 2 < len(words):
-        within = [w for w in words[last + 2 : last + 4] if w not in _WORDS["definite"] | _WORDS["own"]]
-        if within and within[0] not in _WORDS["after"] and root(within[0]) not in every:
-            return after == "for" or within[0] in _WORDS["times"] or within[0][0].isdigit()
+        within = [w for w in words[last + 2 : last + 4] if w not in PHRASE_WORDS["definite"] | PHRASE_WORDS["own"]]
+        if within and within[0] not in PHRASE_WORDS["after"] and root(within[0]) not in every:
+            return after == "for" or within[0] in PHRASE_WORDS["times"] or within[0][0].isdigit()
     return (
         not after[0].isalnum()
-        or after in _WORDS["after"] | _WORDS["times"]
+        or after in PHRASE_WORDS["after"] | PHRASE_WORDS["times"]
         or after in event_words()
         or (len(after) > 3 and after.endswith(("ed", "ly")))
     )
@@ -190,4 +197,4 @@ def _may_end(words: list[str], last: int, every: frozenset[str]) -> bool:
 
 def is_common(word: str) -> bool:
     """Return whether a word belongs to a closed class or is a time, and so names no other thing."""
-    return any(word in _WORDS[name] for name in ("empty", "after", "times", "before", "own", "definite"))
+    return any(word in PHRASE_WORDS[name] for name in ("empty", "after", "times", "before", "own", "definite"))

@@ -20,7 +20,7 @@ from worldthread.extract.parsed.deaths import died
 from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, event_words, with_events
 from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
-from worldthread.extract.parsed.linked_words import FAMILY_NOUNS, is_common, linked
+from worldthread.extract.parsed.linked_words import FAMILY_NOUNS, PHRASE_WORDS, is_common, linked
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
 from worldthread.extract.parsed.new_values import SETTERS, new_valued
 from worldthread.graph import GraphView
@@ -102,9 +102,8 @@ _FINISHED_ONE: Final = re.compile(
     r"(?:lesson|class|session|game|practice|shift|chapter|run)\b"
 )
 _ERRAND: Final = re.compile(
-    r"\b(?:went|gone|goes) to (?:lunch|bed|sleep|work|school|town|church|print|press|voicemail|waste|"
-    r"the (?:garage|vet|shops?|mechanic|doctor|dentist|park|toilet|loo|office|meeting|beach|pub|bank|bathroom|"
-    r"cinema))\b|"
+    rf"\b(?:went|gone|goes) to (?:{'|'.join(sorted(PHRASE_WORDS['errands']))}|"
+    rf"the (?:{'|'.join(sorted(PHRASE_WORDS['errands_the']))}))\b|"
     r"\bsince (?:breakfast|lunch|dinner|noon|this morning|midnight|(?:an|one|two|three|\d+) hours?)\b"
 )
 _FUTILE: Final = re.compile(
