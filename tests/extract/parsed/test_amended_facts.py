@@ -44,6 +44,16 @@ def _told(*messages: str, days: float = 1, speaker: str = "user") -> tuple[list[
         ("I work for Bosch.", "It's actually Siemens I work for.", "Bosch", "Siemens"),
         ("I live in Ghent.", "I wrote Ghent by accident, I live in Bruges.", "Ghent", "Bruges"),
         ("I have two nieces.", "I don't have two nieces, I have two nephews.", "two nieces", None),
+        ("My uncle is a baker.", "Mix-up on my part! He's a butcher.", "baker", None),
+        ("I take 30mg of iron.", "The bottle says 20mg, told you wrong.", "30mg of iron", None),
+        ("My pension is 900 euros.", "Correction, the actual figure always was 870 euros.", "900 euros", None),
+        ("Our printer has 2GB.", "My mistake, 2 was the old one, it has 4.", "2GB", None),
+        (
+            "My gran was from Sligo.",
+            "I was wrong about Gran: the parish records say she came from Mayo.",
+            "Sligo",
+            None,
+        ),
     ],
 )
 def test_what_was_said_lately_is_taken_back(before: str, correction: str, wrong: str, right: str | None) -> None:
@@ -59,6 +69,11 @@ def test_what_was_said_lately_is_taken_back(before: str, correction: str, wrong:
         ("My daughter is called Ella.", "I mixed up the salt and the sugar. It's awful."),
         ("I live in Leeds.", "I'm not in Leeds this week, I'm in York."),
         ("I live in Leeds.", "Actually, I've moved to York."),
+        ("My wife is a teacher.", "No, she's a star."),
+        ("I take 20mg of iron.", "The label says 60 tablets."),
+        ("My cousin is a barrister.", "Misunderstanding at the shop, they gave me the wrong bread."),
+        ("I have a Volvo.", "Checked the tyres, it's a Michelin set."),
+        ("My sister is a doctor.", "Double-checked with her, it's a virus."),
         ("My phone number is 0151 4432.", "I switched numbers, it's 0151 9987 now."),
         ("I'm 34.", "My wife isn't 34, she's 36."),
         ("My cat is 12 years old.", "My dog is 12 years old.", "Sorry, I meant 13."),

@@ -144,7 +144,11 @@ def _is_among(word: str, words: Iterable[str]) -> bool:
     number = number_of(word)
     root = _root(word)
     return any(
-        word == other or root == _root(other) or (number is not None and number == number_of(other)) for other in words
+        word == other
+        or root == _root(other)
+        or (word.isdigit() and re.fullmatch(rf"{word}[a-z]+", other) is not None)
+        or (number is not None and number == number_of(other))
+        for other in words
     )
 
 
@@ -263,12 +267,15 @@ def _given_anew(amendment: Amendment, speaker: str, said: Sequence[tuple[float, 
             is_near = is_near_spelling(value.words, fact.object)
             is_alike = _fits_in_place(value.words, fact.object)
             named = _named_in(amendment, fact, speaker)
-            if not is_near and not (is_alike and (kind.name != "common" or named)):
+            is_other = time == last and _is_in_place(value, fact, amendment)
+            if not is_near and not (is_alike and (kind.name != "common" or named)) and not is_other:
                 continue
             if not value.is_plain and not _is_placed(value, fact):
                 continue
-            if kind.name == "common" and (
-                _says_more(value, fact) or not (value.is_plain or amendment.cue is Cue.ERROR)
+            if (
+                kind.name == "common"
+                and not is_other
+                and (_says_more(value, fact) or not (value.is_plain or amendment.cue is Cue.ERROR))
             ):
                 continue
             if amendment.cue is Cue.BREAK and not is_near and time < last and not named:
@@ -279,6 +286,20 @@ def _given_anew(amendment: Amendment, speaker: str, said: Sequence[tuple[float, 
             elif score == most and fact not in best:
                 best.append(fact)
     return best if len({(f.key[0], f.key[1]) for f in best}) == 1 and len(best) == 1 else []
+
+
+def _is_in_place(value: Value, fact: Fact, amendment: Amendment) -> bool:
+    """Return whether a message owns to an error and gives nothing but what somebody is: "she's a barista"."""
+    return (
+        amendment.cue is Cue.ERROR
+        and value.is_plain
+        and fact.key[1] in ("is a", "is an")
+        and value.about in ("he", "she", "they")
+        and 0 < len(value.words.split()) <= 2
+        and len(amendment.given) == 1
+        and not _says_more(value, fact)
+        and kind_of(fact.object).name in ("common", "name")
+    )
 
 
 _AGES: Final = frozenset(["year", "yr", "month"])
@@ -304,6 +325,8 @@ def _is_placed(value: Value, fact: Fact) -> bool:
     """Return whether a clause has the verb of a fact: "it opens at seven" of (bakery, opens at, six)."""
     verb, _, place = value.verb.partition(" ")
     words = fact.key[1].split()
+    if verb in ("come", "came", "comes") and place == words[-1]:  # "he came from Cork" of "was from"
+        return place == "from"
     return _root(verb) == _root(words[0]) and (not place or place in {*words[1:], *fact.key[2].split()})
 
 
@@ -362,6 +385,9 @@ def kind_of(text: str) -> _Kind:
     if {*words} & {"may", "march"} and any(w[0].isdigit() for w in words):
         return _Kind("date")
     if number_of(words[0]) is not None or words[0][0].isdigit() or _NUMBER.match(text) is not None:
+        joined = re.fullmatch(r"\d[\d.,]*([a-z]{1,5})", words[0])
+        if joined is not None and not re.fullmatch(r"(?:st|nd|rd|th|am|pm)", joined[1]):
+            return _Kind("number", joined[1])
         unit = next((w for w in words[1:] if w.isalpha()), "")
         return _Kind("number", stem(unit) if unit else "")
     if any(character.isdigit() for character in words[-1]):

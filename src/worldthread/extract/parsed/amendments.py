@@ -111,6 +111,7 @@ _CLAUSE: Final = re.compile(
     r"\s*(?:[,;!…]|:(?=\s|$)|\.\.+|\s[–—-]+\s|—|\.(?=\s|$)|\bbut\b|\band (?=(?:never|not|(?:he|she|it|i|they)\b)))\s*",
     re.IGNORECASE,
 )
+_HAD_BEEN: Final = re.compile(r"'d been\b", re.IGNORECASE)
 _TOLD: Final = re.compile(
     r"^(?:(?:sorry|oops|actually|yesterday|earlier)[\s,]+)*i (?:keep saying|said|wrote|typed|told you)\b", re.IGNORECASE
 )
@@ -133,6 +134,11 @@ _CALLED_WRONG: Final = re.compile(
     r"^(?P<value>.+?) (?:was|is)(?: just| only)? (?:wrong|a guess|a typo|a mistake|a slip|not right|incorrect)$",
     re.IGNORECASE,
 )
+_OF_ANOTHER: Final = re.compile(  # "64 was the staging box", "the 88 was chemistry"
+    r"^(?:the |that )?(?P<value>[$€£]?\d[\w.,:%]*(?: \w+)?) (?:is|was|'s|were) "
+    r"(?:the|a|an|my|our|his|her|their|for|before|after|per|last|just|only the|without|with|what|[a-z]+$)\b.*$",
+    re.IGNORECASE,
+)
 _INSIDE: Final = re.compile(  # "raven not robin", "Hill not Mill Road", "a pilot rather than a nurse"
     r"^(?P<before>.*?)(?P<given>[\w'@.:-]+(?: [\w'@.:-]+)?)(?<!'m)(?<!'s)(?<!'re)(?<!'ve)(?<!'ll) "
     r"(?:not|instead of|rather than) (?P<denied>[\w'@.:-]+(?: [\w'@.:-]+){0,3})$",
@@ -150,19 +156,23 @@ def amendment_of(text: str) -> Amendment | None:
     """
     plain = text.replace("’", "'").strip()
     error = _ERROR.search(plain)
-    cue = Cue.ERROR if error is not None else Cue.BREAK if _BREAK.search(plain) is not None else Cue.NONE
+    broken = _BREAK.search(plain)
+    cue = Cue.ERROR if error is not None else Cue.BREAK if broken is not None else Cue.NONE
     if cue is Cue.NONE and _REPORT.search(plain) is not None:
         cue = Cue.REPORT
     if cue is Cue.NONE and re.search(r"\bnot\b|n't\b|\bnever\b", plain, re.IGNORECASE) is None:
         return None
-    if _NOW.search(plain) is not None or (cue < Cue.ERROR and _CHANGED.search(plain) is not None):
+    rest = (
+        plain if broken is None else f"{plain[: broken.start()]} {plain[broken.end() :]}"
+    )  # without "went and looked"
+    if _NOW.search(plain) is not None or (cue < Cue.ERROR and _CHANGED.search(rest) is not None):
         return None
     denied: list[Value] = []
     given: list[Value] = []
     for sentence in _SENTENCE.split(plain):
         is_question = sentence.rstrip().endswith("?")
         for clause in _clauses(sentence.rstrip("?")):
-            if _UNREAL.search(clause) is not None or _AT_TIMES.search(clause) is not None:
+            if _UNREAL.search(_HAD_BEEN.sub(" had been", clause)) is not None or _AT_TIMES.search(clause) is not None:
                 continue
             if is_question:
                 if (said := _SAID.match(clause)) is not None and clause.lower().startswith("did i"):
@@ -229,6 +239,10 @@ def _read_clause(clause: str, denied: list[Value], given: list[Value]) -> None:
     wrong = _CALLED_WRONG.match(clause)
     if wrong is not None:
         denied.append(Value(_bare_value(wrong["value"])))
+        return
+    another = _OF_ANOTHER.match(clause)
+    if another is not None:
+        denied.append(Value(another["value"]))
         return
     for pattern in _GIVEN:
         match = pattern.match(clause)

@@ -39,7 +39,10 @@ _FOR_NOW: Final = re.compile(
     r"\b(?:just |only )?for (?:today|tonight|the (?:day|weekend|night|moment|evening|time being)|"
     r"this (?:week|year|month|weekend|season|time)|now|an? "
     r"(?:few |couple of )?(?:\w+ )?(?:minutes?|hours?|days?|weeks?|weekend|while|bit))\b"
-    r"(?! on| and all| of)|\btemporarily\b",
+    r"(?! on| and all| of)|\btemporarily\b|"
+    r"\bno (?:more )?\w+ (?:left|in the \w+|on the \w+)\b|"
+    r"\bno (?:more )?(?:\w+ ){1,3}(?:for (?:me|us) )?"
+    r"(?:tonight|today|this (?:week|weekend|month|evening|morning)|until|till)\b",
     re.IGNORECASE,
 )
 _AT_TIMES: Final = re.compile(
@@ -54,7 +57,10 @@ _STORY: Final = re.compile(
 )
 _TAKEN_BACK: Final = re.compile(
     r"\bso that (?:he|she|they|I|we|it|my|his|her)\b|"
-    r"\bbut (?:\w+ ){0,4}?(?:came back|found (?:it|him|her|them)|turned up|returned|got (?:it|him|her|them) back)\b",
+    r"\bbut (?:\w+ ){0,4}?(?:came back|came home|came in|found (?:it|him|her|them)|turned up|returned|"
+    r"got (?:it|him|her|them) back)\b|"
+    r"\bbut (?:it|he|she|they)(?: is| are|['’]s|['’]re) (?:fine|ok|okay|alright|all right|back|safe)\b|"
+    r"\bbut (?:they|someone|somebody|\w+ \w+) (?:sent|gave|brought|handed|put) (?:it|them|him|her) (?:back|in)\b",
     re.IGNORECASE,
 )
 _ME_TOO: Final = re.compile(r"\b(?:me included|including me|all of us|and me(?: too)?|me too)\b", re.IGNORECASE)

@@ -24,7 +24,14 @@ _HAS: Final = (
 _DIED: Final = (
     r"(?:died|dead(?! (?:tired|set|serious|certain|right|wrong|on|sure|quiet|asleep|slow|good|"
     r"keen|last|to|end|weight|drunk))|passed away|passed on(?! (?:the|a|to|my|our|his|her))|"
-    r"passed over|deceased|perished|expired in|kicked the bucket|"
+    r"passed over|passed(?=\W*$|[,.!;:]| (?:on )?(?:yesterday|today|last|this|in (?:his|her)|"
+    r"at (?:the age|\d)|\w+day))|"
+    r"deceased|perished|expired|kicked the bucket|no more(?= *$|[,.!;:])|carked it|karked it|snuffed it|croaked it|"
+    r"popped (?:his|her|its) clogs|met (?:his|her|its) maker|departed this life|"
+    r"left us(?=\W*$|[,.!;:]| (?:on |last |this |yesterday|today))|"
+    r"slipped away(?! (?:from|to|early|before|for))|gone to (?:god|glory|(?:his|her) rest|(?:his|her) reward|meet)|"
+    r"went to be with (?:the lord|god|jesus)|been called home|called home to|passed into|crossed over(?! (?:the|to))|"
+    r"died on us|didn't see the morning|didn't wake up|did not wake up|never woke up|gone for ever|gone forever|"
     r"left us for ever|left us forever|no longer with us|no longer alive|no longer among us|"
     r"not with us any ?more|in heaven|"
     r"in a better place|gone to a better place|gone to heaven|with the angels|went to sleep for the last time|"
@@ -51,6 +58,11 @@ _ITSELF: Final = re.compile(
 _FUNERAL: Final = re.compile(
     rf"(?:^|[,;:.!] |\b(?:was|is|to|at|for) ){_WHO}'s? (?:funeral|wake|burial|cremation|memorial service)\b"
 )
+_RESTS: Final = re.compile(
+    rf"\b(?:scattered|collected|picked up|buried|spread) {_WHO}'s? (?:ashes|remains)\b"
+    r"|(?:^|[,;:.!] )(?:rip|r\.i\.p\.?|rest in peace|sleep tight|fly high|run free) "
+    rf"{_WHO.replace('?P<who>', '?P<rests>')}(?=\W|$)"
+)
 _LOST: Final = re.compile(
     r"\b(?:i|we|they) (?:just |sadly |recently |have |finally )*(?:lost|buried|cremated|laid|had to bury) "
     rf"{_WHO}(?: to rest)?(?: (?:on|in|last|to|this|yesterday|today|after|at|when|because|early|suddenly)\b|\W*$)"
@@ -65,7 +77,10 @@ _SLEPT: Final = re.compile(
     r"\b(?:put (?:down|to sleep)|say goodbye to|said goodbye to|say farewell to|said farewell "
     r"to|euthani[sz]ed?|lay to rest) "
 )
-_FOUND: Final = re.compile(rf"\bfound {_WHO} (?:dead|floating|lifeless|not breathing|belly up)\b")
+_FOUND: Final = re.compile(
+    rf"\bfound {_WHO} (?:dead|floating|lifeless|not breathing|unresponsive and|belly up|stiff|cold and|"
+    r"on (?:his|her|its) back in)\b"
+)
 _SOMEWHERE: Final = re.compile(
     r"^\W*(?:at|in front of|outside|before|until|till|for the (?:day|weekend|week)|on the phone)\b"
 )
@@ -78,7 +93,9 @@ _ANY: Final = re.compile(
     r"died|dead|pass|goodbye|farewell|lost|buried|bury|funeral|wake\b|burial|put |heaven|rainbow|"
     r"no longer|with us|make it|survive|"
     r"last|succumb|drown|kill|run over|euthan|better place|found|expired|deceased|perished|"
-    r"gave out|angels|cremat|laid|shot\b|hit by"
+    r"gave out|angels|cremat|laid|shot\b|hit by|no more|carked|karked|snuffed|croaked|clogs|"
+    r"maker|departed|left us|slipped|"
+    r"gone|called home|crossed|wake|woke|morning|ashes|rip\b|rest in peace|floating|stiff"
 )
 _DETERMINERS: Final = re.compile(r"^(?:(?:my|our|the|poor|dear|old|little|beloved|darling) )+")
 _PETS: Final = LISTS["pets"] | WORDS["pets"]
@@ -112,6 +129,8 @@ def _dead(text: str) -> Iterator[tuple[str, bool]]:
             yield match["who"], True
     for match in _LOST.finditer(text):
         yield match["who"], True
+    for match in _RESTS.finditer(text):
+        yield match["who"] or match["rests"], True
     for match in _SLEEP.finditer(text):
         if (match["end"] is not None or _SLEPT.match(match[0]) is not None) and _SOMEWHERE.match(
             text[match.end() :]

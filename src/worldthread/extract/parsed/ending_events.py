@@ -65,7 +65,8 @@ _OF_THING: Final = re.compile(
 _OWN_THING: Final = re.compile(
     r"\b(?:(?:all|both)(?: of)? (?:POSS |the )?|(?:POSS|the|every|this|that) )(?=THING|BARE)"
 )
-_THEN_IT: Final = re.compile(r"\b(?:it|them)\b")
+_THEN_IT: Final = re.compile(r"\b(?P<before>\w+ )?(?P<pronoun>it|them)\b")
+_IDIOMS_WITH_IT: Final = frozenset(TABLE["irregular"]["with_it"].split())
 _EVENT: Final = r"(<[A-Z]+>)(?!ed|ing)"
 _DONE: Final = re.compile(
     r"\b(?:(?:have |has |had )?had to|(?:was|were|been|got|felt) (?:forced|obliged|compelled|asked|told|made|able) to|"
@@ -84,6 +85,9 @@ _MADE_TO: Final = re.compile(
 _SPACES: Final = re.compile(r"\s+")
 
 
+_PAST_ONLY: Final = frozenset(TABLE["irregular"]["past_only"].split())
+
+
 class _Phrase(NamedTuple):
     rest: tuple[str, ...]
     codes: str
@@ -91,12 +95,19 @@ class _Phrase(NamedTuple):
 
 def _forms(lemma: str) -> Iterator[tuple[str, str]]:
     """Yield the forms of a verb, each with the ending that its mark gets."""
-    irregular = _irregular().get(lemma)
-    stem = lemma.removesuffix("e") if not lemma.endswith(("ee", "oe", "ye")) and lemma != "be" else lemma
     if lemma == "be":
         yield from ((form, "ed") for form in _BEING)
         yield from (("be", ""), ("being", "ing"))
         return
+    if lemma in _PAST_ONLY:
+        yield from ((form, ending) for form, ending in _regular_forms(lemma) if ending)
+        return
+    yield from _regular_forms(lemma)
+
+
+def _regular_forms(lemma: str) -> Iterator[tuple[str, str]]:
+    irregular = _irregular().get(lemma)
+    stem = lemma.removesuffix("e") if not lemma.endswith(("ee", "oe", "ye")) else lemma
     doubled = re.fullmatch(r"(?:[^aeiou]|qu)*[aeiou][bdglmnprtv]", lemma) is not None
     yield lemma, ""
     yield third_person(lemma), ""
@@ -142,6 +153,12 @@ def _lexicon() -> dict[str, tuple[tuple[str, ...], dict[str, tuple[_Phrase, ...]
     return found
 
 
+@cache
+def event_words() -> frozenset[str]:
+    """Return the words with which an event can begin: the forms of its verb."""
+    return frozenset(_lexicon()) - {"not"}
+
+
 @lru_cache(maxsize=4096)
 def with_events(marked: str) -> str:
     """Return a sentence with its events marked by their kinds, and without adverbs and auxiliaries that say no more.
@@ -156,7 +173,7 @@ def with_events(marked: str) -> str:
     text = _OWN_THING.sub("", _OF_THING.sub(r"\1", text))
     first = re.search(r"\b(?:THING|BARE)\b", text)
     if first is not None:
-        text = text[: first.end()] + _THEN_IT.sub(first[0], text[first.end() :])
+        text = text[: first.end()] + _THEN_IT.sub(lambda it: _meant(it, first[0]), text[first.end() :])
     text = _marked(text)
     text = _DONE.sub(r"\1ed", text)
     text = _DONE_BEING.sub(r"\1ed", text)
@@ -164,6 +181,13 @@ def with_events(marked: str) -> str:
     text = _LEAVING.sub(r"\1ed", text)
     text = _MADE_TO.sub(r", SUBJ \1ed", text)
     return _SPACES.sub(" ", text).strip()
+
+
+def _meant(pronoun: re.Match[str], thing: str) -> str:
+    before = pronoun["before"] or ""
+    if pronoun["pronoun"] == "it" and before.strip() in _IDIOMS_WITH_IT:
+        return pronoun[0]  # "they're killing it"
+    return f"{before}{thing}"
 
 
 def _marked(text: str) -> str:
@@ -185,6 +209,8 @@ def _marked(text: str) -> str:
         ending = endings[0]
         if len(endings) > 1:
             ending = "" if place and plain[place - 1] in _PLAIN_AFTER else "ed"
+        if plain[place] == "have" and length > 2 and not between:
+            ending = "ed"  # "have put down my papers"
         last = words[place + length - 1]
         tail = last[len(plain[place + length - 1]) :]
         found.append(f"<{letters}>{ending}")

@@ -68,6 +68,10 @@ _CHANGED: Final = re.compile(
     r"put (?:up|down|back)|jumped|"
     r"rose|risen|climbed|shot up|crept up|dropped|fell|fallen|"
     r"(?:down|up|back|left with)(?: to)?|lost|gained|raise|rise|promotion|wants?|charges?|abolished|scrapped|"
+    r"(?:ring|call|text|reach|email|e-mail|mail|message|find|use|write to|get) (?:me |us )?(?:on|at|this)|"
+    r"ditched|binned|(?:stuck|whacked|jacked|hiked|bumped|shoved|pushed|put|knocked|cranked|nudged|took|taken|brought) "
+    r"(?:it|me|us|that|ours|mine) "
+    r"(?:up|down|back)|upped|"
     r"(?:doesn't|don't|won't) (?:\w+ ){1,3}?(?:until|till|before)|turned)\b"
 )
 _PASSING: Final = re.compile(
@@ -90,7 +94,7 @@ _VERBS: Final = {
     "pay": "pay rent cost charge price bill fee",
     "cost": "cost price charge fee want pay",
     "charge": "charge cost price fee want gone went up",
-    "weigh": "weigh weight lost gained down scale",
+    "weigh": "weigh weight lost gained down scale scales kilo kg lbs lb stone pound",
     "get": "get up wake",
     "live": "live floor",
     "eat": "eat dinner lunch breakfast",
@@ -153,7 +157,10 @@ def _is_renamed(fact: Fact, text: str, own: str) -> bool:
     if subject != own or relation not in ("has name", "is called") or not last:
         return False
     new = re.search(
-        rf"\b(?:i'm|i am|it's|call me|i go by|known as) {re.escape(first)} (?P<last>\w+)(?: now|,? not| these days|$)",
+        rf"\b(?:i'm|i am|it's|it is|call me|i go by|known as|be|now|be called|to) "
+        rf"(?:now |plain |just )?{re.escape(first)} (?P<last>\w+)"
+        r"(?: now|,? not| these days| nowadays| from (?:here|now|today)(?: on)?| since| after|,| once more| again|"
+        r"[.!]|$)",
         text,
     )
     return new is not None and new["last"] not in last
@@ -192,6 +199,8 @@ def _has_new_value(fact: Fact, text: str, own: str) -> bool:
             ]
         if not new:
             continue
+        if name in ("phone", "email") and subject == own and _REACHED.search(text) and not _BESIDE.search(text):
+            return True
         if name in ("email", "handle", "site"):
             if _is_whose(subject, text, own):
                 return _concerns(fact, text, own, name) or name == "email"
@@ -220,8 +229,21 @@ def _has_new_value(fact: Fact, text: str, own: str) -> bool:
     return False
 
 
+_REACHED: Final = re.compile(
+    r"\b(?:ring|call|text|reach|email|e-mail|mail|message|find|write to|get|contact) (?:me |us )?(?:now )?(?:on|at)\b|"
+    r"\buse \S*\d"
+)
+_BESIDE: Final = re.compile(
+    r"\b(?:work|office|second|other|also|too|as well|another|tonight|today|tomorrow|this week|until|till|"
+    r"his|her|their|home|holiday|hotel|or|if)\b"
+)
+_SUMS: Final = re.compile(r".*\b(?:rent|salary|wage|fee|price|income|bill|premium|mortgage|tariff|fare)s?")
+
+
 def _is_sum(fact: Fact) -> bool:
     """Return whether a fact gives a bare number that can only be a sum: "earns", "40,000 a year"."""
+    if fact.key[1] in ("is", "costs") and _SUMS.fullmatch(fact.key[0]) and re.match(r"\d", fact.object):
+        return True
     return re.fullmatch(
         r"earns|makes|costs|pays|charges|has (?:salary|rent|wage|income|fee|price)", fact.key[1]
     ) is not None and (re.search(r"\d", fact.object) is not None)
@@ -262,7 +284,9 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
     """Return whether a sentence names a thing by its main word, and not another one of that kind."""
     core = words.split(" of ")[0]
     head = re.split(r" (?:at|in|on|with|to|for|from|around|near) ", core)[0].split(" ")[-1]
-    forms = {head, stem(head), f"{stem(head)}s", *KINDS.get(stem(head), ())}
+    if re.search(rf"\b(?!landlord|landlady)\w+(?:'s|s') {re.escape(head)}\b", text) is not None and "'s" not in words:
+        return False  # "my neighbour's rent"
+    forms = {head, stem(head), f"{stem(head)}s", *KINDS.get(stem(head), ()), *SETTERS.get(stem(head), "").split()}
     for match in re.finditer(
         rf"(?<![\w'-])(?:{'|'.join(sorted(map(re.escape, forms), key=len, reverse=True))})(?![\w-])", text
     ):
@@ -276,6 +300,8 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
     return False
 
 
+SETTERS: Final = {"rent": "landlord landlady", "salary": "boss company", "wage": "boss company", "fee": "club school"}
+"""Sums with those who set them."""
 _PLACE_AFTER: Final = re.compile(
     r" (?:next to|next door|opposite|beside|near|across|down the|at (?:my|his|her|our)|of "
     r"(?:the|my)|around the|for (?:the|a|an) [a-z]|to (?:the|a) [a-z]) ?[\w' ]{0,12}"

@@ -17,11 +17,12 @@ from typing import Final, NamedTuple
 from worldthread.extract.parsed.change_tables import KIN, KINDS, LISTS, PAST, RELATION_KINDS, WORDS
 from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
 from worldthread.extract.parsed.deaths import died
-from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, with_events
+from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, event_words, with_events
 from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
 from worldthread.extract.parsed.learned_endings import named_facts
+from worldthread.extract.parsed.linked_words import FAMILY_NOUNS, is_common, linked
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
-from worldthread.extract.parsed.new_values import new_valued
+from worldthread.extract.parsed.new_values import SETTERS, new_valued
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -31,6 +32,7 @@ _TABLE: Final = tomllib.loads(
 )
 _GENERIC: Final = frozenset(["has", "have", "owns", "uses"])
 _LONGEST: Final = 25  # words of a sentence
+_LONGEST_MESSAGE: Final = 45  # words, of those in which a thing may be named by a part
 _MOST_CHARACTERS: Final = 240
 _MOST_FACTS: Final = 200
 
@@ -46,6 +48,19 @@ _SLOTS: Final = {
     "THING": "(?:THING|BARE)",
     "BE ": rf"(?:is|are|was|were|has|have|had|got|gets|became|went){_ADVERBS} ",
     "NEW": r"(?:[^\s,;:!?]+(?: [^\s,;:!?]+){0,4})",
+    "GAP": (
+        "(?:(?:POSS|the|all|of|last|from|at|with|in|as|on|up|to|an?|for|being|doing|going|working|using|eating|"
+        "drinking|playing|having|taking|it|back|over|rest|lot|whole|any|into|away|off|down|bit|end) "
+        "){0,4}?"
+    ),
+    "GAPPED": (
+        "(?:(?:POSS|the|all|last|from|at|with|in|as|on|up|an?|for|being|doing|working|job|post|role|of|to) ){0,4}?"
+    ),
+    "OWNED": "(?:(?:POSS|the|all|both|of|rest|lot|whole|last|entire) ){0,3}?",
+    "ELSE": (
+        r"(?:(?!(?:after|before|about|than|because|from|when|since|like|as|without|until|for|the|only|just|he|she|they)"
+        r" )[a-z']+ ){0,3}?"
+    ),
 }
 _BEGIN: Final = (
     r"(?:^|[,;:.!–—-] +|\b(?:and|but|so|because|since|as|that|now|well|then|also|oh|ok|turns out|says|told me) )"
@@ -58,7 +73,7 @@ _END: Final = (
     r"(?=\W*$|\s*[,;:.!–—(-]|\s(?:and|but|so|because|since|as|after|when|while|last|yesterday|today|tonight|this|on|in|"
     r"at|for|to|from|with|by|again|now|already|recently|finally|altogether|completely|entirely|"
     r"(?:an?|a few|two|three|four|five|six|ten|\d+) (?:minute|hour|day|week|month|year|while|moment|bit)s?|"
-    r"just|too|either|anymore|"
+    r"just|too|either|anymore|halfway|midway|partway|"
     r"any more|earlier|also|then|during|due|thanks|instead|"
     r"forever|myself|himself|herself|ourselves|permanently)\b)"
 )
@@ -72,17 +87,52 @@ _LASTING: Final = re.compile(r"\b(?:have|has|been) <")  # "have been off cigaret
 _LEFT: Final = re.compile(r"\bleft (?:THING|BARE|WHOM|SUBJ)$")
 _RECURRING: Final = re.compile(r"plays|goes|attends|takes|sings|does|trains|meets|is a|has|is in")
 _THIS_TIME: Final = re.compile(r" (?:on |for )?this (?:\w+day|time|once|week|weekend|month|summer|winter|year)\b")
-_DROPPED: Final = re.compile(r"\bdrop(?:s|ped)?\b.* (?:on|in|into|onto|off|at|down)\b|\bdropped .*\b(?:fine|ok|okay)\b")
+_DROPPED: Final = re.compile(
+    r"\bdrop(?:s|ped)?\b.* (?:on|in|into|onto|off|at|down)\b|"
+    r"\bdropped .*\b(?:fine|ok|okay|luckily|lucky|nothing|survived|intact|unbroken)\b"
+)
+_ELLIPTIC: Final = re.compile(r"[ ,;:.!–—-]*(?:(?:and|but|so|then|also|now) )*<")
+_BY_RELATIVE: Final = re.compile(
+    r"POSS (?:\w+ )?(?:sister|brother|mother|father|mum|mom|dad|son|daughter|cousin|aunt|uncle|niece|nephew|grand\w+|"
+    r"friend|mate|neighbou?r|colleague|ex|flatmate|roommate) (?:has |have |just )*"
+    r"(?:cancelled|canceled|called off|postponed|dropped|ditched|<[A-Z]*N[A-Z]*>ed) (?:THING|BARE)"
+)
+_FINISHED_ONE: Final = re.compile(
+    r"\bfinished (?:my|the|today's|our|a|another|this) (?:\w+ ){1,3}?"
+    r"(?:lesson|class|session|game|practice|shift|chapter|run)\b"
+)
+_ERRAND: Final = re.compile(
+    r"\b(?:went|gone|goes) to (?:lunch|bed|sleep|work|school|town|church|print|press|voicemail|waste|"
+    r"the (?:garage|vet|shops?|mechanic|doctor|dentist|park|toilet|loo|office|meeting|beach|pub|bank|bathroom|"
+    r"cinema))\b|"
+    r"\bsince (?:breakfast|lunch|dinner|noon|this morning|midnight|(?:an|one|two|three|\d+) hours?)\b"
+)
+_FUTILE: Final = re.compile(
+    r"\b(?:stopped|gave up|quit|given up|stop|done with|tired of) (?:looking|searching|waiting|asking|arguing|worrying|"
+    r"thinking|talking|hoping|trying|chasing|wondering|explaining|fighting)\b"
+)
+_NO_MORE: Final = re.compile(r"\bno more (?:\w+ )?(?:THING|BARE)$")
+_THERE: Final = re.compile(r"\s*(?:in|on|at|left|until|till)\b")
+_SOLD_OUT: Final = re.compile(r"\bsold out\b")
+_OF_SOMEBODY: Final = re.compile(
+    r"(?: (?:of|off|from|on|in|at|for))? (?:(?:POSS|the|his|her|their|your|my) )?(?:\w+ )?\w+(?:'s|s') (?!\w+ing\b)"
+)
 _SOMEWHERE: Final = re.compile(
     r" (?:at|in|on|with|early|late|for (?:a|an|the|work|lunch|school|dinner)\b|this (?:morning|"
-    r"afternoon|evening)|alone|there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
+    r"afternoon|evening)|(?:after|before) (?:breakfast|lunch|dinner|tea|supper|work|school|dark|dawn|noon|an? \w+|\d)|"
+    r"around (?:\d|noon)|by (?:car|train|bus|bike|taxi|plane)|for the (?:day|night|week|weekend|evening)|alone|"
+    r"there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
 )
 _UNREAL: Final = re.compile(
     r"\b(?:if|would|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|wish(?:es)?|dream(?:s|t|ed)?|supposed?|ought|"
-    r"in my dreams|(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|"
+    r"in my dreams|(?<!what )(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|"
     r"episode)|without me|half of|"
     r"some of|one of|again next|not true|so that (?:he|she|they|i|we|it|my|his|her)|for a living|"
-    r"but (?:\w+ ){0,4}?(?:came back|found|turned up|returned|got))\b|['’](?:d)\b|\?",
+    r"but (?:\w+ ){0,4}?(?:came back|came home|came in|found|turned up|returned|got)|"
+    r"but (?:(?:it|he|she|they)(?: is| are|'s|'re)|(?:they|someone|somebody|\w+ \w+) (?:sent|gave|brought|handed|put|"
+    r"fixed|mended|saved|rescued) (?:it|them|him|her|me|us)?) ?"
+    r"(?:back|fine|ok|okay|alright|all right|safe|still|in)?)\b|"
+    r"['’](?:d)\b|\?",
 )
 _DOUBTFUL: Final = re.compile(
     r"\b(?:might|may(?! \d)|maybe|perhaps|could(?!n't| not)|should|almost|nearly|"
@@ -97,6 +147,10 @@ _SOMEBODY: Final = re.compile(
     r"\b(?:"
     + "|".join(sorted(map(re.escape, PARSED_WORDS["relations"] | PARSED_WORDS["pets"]), key=len, reverse=True))
     + r")\b"
+)
+_BARE_PAST: Final = re.compile(
+    r"(?:just |finally |already )?(?P<verb>\w{3,}ed) (?:(?:off|out|up|in|away|down|back|over|on) )?"
+    r"(?:the|my|our|all|that|this|from|it|them)\b"
 )
 _IS_NOT: Final = re.compile(r" (?:is|are|was|were)n't(?= )")
 _WITHOUT_SUBJECT: Final = re.compile(
@@ -148,7 +202,7 @@ class _Group(NamedTuple):
 
 def _compiled(line: str) -> str:
     line = as_expression(line)
-    for slot in ("NEW", "WHOM", " BE ", "BE ", "THING"):
+    for slot in ("NEW", "GAPPED", "GAP", "OWNED", "ELSE", "WHOM", " BE ", "BE ", "THING"):
         line = line.replace(slot, _SLOTS[slot])
     line = re.sub(r"(?<!\|)SUBJ(?!\)|')", lambda _: _SLOTS["SUBJ"], line)
     return f"{line}{_END}"
@@ -201,6 +255,7 @@ def phrased_endings(
     """
     found: dict[Fact, str] = {}
     skipped = set(stated)
+    is_short = sum(len(sentence.split()) for sentence in sentences) <= _LONGEST_MESSAGE
     for number, sentence in enumerate(sentences):
         text = _plain(sentence)
         if len(text) > _MOST_CHARACTERS or not 0 < len(text.split()) <= _LONGEST or _UNREAL.search(text) is not None:
@@ -216,6 +271,7 @@ def phrased_endings(
                 *_facts_with_objects(text, speaker, view),
                 *_facts_of_kinds(text, speaker, view),
                 *_facts_of_pregnancies(text, speaker, view),
+                *_facts_of_sums(text, speaker, view),
             ]
         )
         earlier = _plain(" ".join(sentences[: number + 1]))
@@ -236,6 +292,17 @@ def phrased_endings(
                 found.setdefault(fact, sentence)
         for fact in new_valued(candidates, text, speaker):
             found.setdefault(fact, sentence)
+        parts = {
+            fact: part
+            for fact in candidates
+            if is_short
+            and fact not in loosely
+            and fact not in found
+            and (part := _ends_by_part(fact, text, earlier, speaker))
+        }
+        for fact, part in parts.items():  # two flats of which "the flat" may be either are neither
+            if not any(other.key[:2] == fact.key[:2] and parts[other] == part for other in parts if other != fact):
+                found.setdefault(fact, sentence)
         heads = {fact: mention_of_text(fact.object).head for fact in loosely}
         for fact in loosely:
             same = {other.key[2] for other in loosely if heads[other] == heads[fact] and loosely[other] == "BARE"}
@@ -255,6 +322,12 @@ _FOR_THE_MOMENT: Final = re.compile(
     r"(?:sale|adoption|auction)| eBay| on ebay| (?:the )?(?:bin|trash|skip|rubbish|market))|"
     r"\b(?:dropped|drop) (?:THING|BARE) (?:on|off|at|down)\b|\b(?:dropped|drop) (?:THING|BARE),? "
     r"but (?:it|he|she|they)\b|"
+    r"\b(?:handed|gave|passed|took|sent|dropped|brought) (?:in |over |off )?(?:THING|BARE) (?:in |over |off )?"
+    r"(?:to|at|with) (?:the |my |our |POSS |a |an )?(?:mechanic|garage|vet|cleaners?|plumber|electrician|valet|"
+    r"babysitter|sitter|kennels?|"
+    r"repair\w*|shop for|workshop|dentist|doctor|groomers?|dealer for|menders?|menders'|tailor|cobbler|framer|tuner)\b|"
+    r"\b(?:THING|BARE)(?: \w+){0,3}? for (?:(?:a|its|the|his|her|their|some) )?(?:repairs?|service|servicing|cleaning|"
+    r"check\w*|inspection|tuning|safekeeping|the (?:day|night|week|weekend|holidays?|winter|summer))\b|"
     r"\bmissed (?:THING|BARE|OLD)\b|\b(?:bought|got|inherited|have|had) (?:THING|BARE) (?:from|for|as|when|in|at)\b|"
     r"\b(?:THING|BARE)(?: is|'s| are| was) dead (?:tired|set|serious|certain|right|wrong|on|"
     r"sure|quiet|asleep|slow|good|keen)\b|"
@@ -266,8 +339,9 @@ _FOR_THE_MOMENT: Final = re.compile(
     r"BARE)\b(?! (?:and|for me))"
 )
 _USED_UP: Final = re.compile(
-    r"\b(?:finished|finish|dropped|drop|spilled|spilt|left|lost|threw|burned|burnt|ate|drank|"
-    r"skipped|missed|forgot|out of|ran out of|cancelled) "
+    r"\b(?:finished|finish|dropped|drop|spilled|spilt|left|lost|threw|binned|chucked|tossed|dumped|sold|knocked|gave|"
+    r"polished off|used up|burned|burnt|ate|drank|"
+    r"skipped|missed|forgot|out of|ran out of|cancelled) (?:out |away |off |over )?"
     r"(?:POSS )?(?:all )?(?:THING|BARE)\b(?! (?:for good|forever|altogether|from my))"
 )
 _CLOSED: Final = re.compile(r"\b(?:closed|shut|close) (?:THING|BARE)\b(?! (?:down|for good|account))")
@@ -289,6 +363,8 @@ def is_for_the_moment(fact: Fact, sentence: str, speaker: str) -> bool:
     own = normalise_name(speaker)
     subject, relation, value = fact.key
     text = _plain(sentence.removeprefix(f"{speaker}: "))
+    if subject == own and is_in("own", fact) and _names_another(text, value):
+        return True
     marked = _with_things(text, value.replace(f"{own}'s ", "my "), relation, own=subject == own)
     if "THING" not in marked and "BARE" not in marked:
         return False
@@ -304,10 +380,48 @@ def is_for_the_moment(fact: Fact, sentence: str, speaker: str) -> bool:
     return _TASTES.fullmatch(relation) is not None and _USED_UP.search(marked) is not None
 
 
+_ROLES: Final = frozenset(_TABLE["words"]["roles"].split())
+_ANOTHERS: Final = (
+    r"(?:his|her|their|your|another|some|someone else's|somebody else's|rental|rented|hired?|borrowed|company|courtesy|"
+    r"loan|loaner|toy|model|spare|replacement|neighbou?r's|neighbou?rs'|friend's|(?:my|our) [a-z]+'s) (?:[a-z-]+ )?"
+)
+_HAVING_NONE: Final = re.compile(r"\b(?:not|no|never|without|stopped|don't|doesn't|haven't|hasn't|no longer)\b|n't\b")
+
+
+def _names_another(text: str, value: str) -> bool:
+    """Return whether a sentence names only other things of the kind of a thing: "the rental car", "a car burned down".
+
+    Args:
+        text: the sentence in lower case.
+        value: the object of a fact.
+    """
+    thing = mention_of_text(_NAMED.sub(r"\g<kind>", value))
+    found = list(re.finditer(rf"(?<![\w'-]){re.escape(thing.head)}(?:s|es)?(?![\w-])", text))
+    if (
+        not found
+        or (thing.words | thing.tail) & {stem(word) for word in re.findall(r"[a-z][\w-]*", text)} - _SMALL_WORDS
+    ):
+        indefinite = re.match(rf"(?:an?|another) (?:\w+ )?{re.escape(thing.head)}\b", text)
+        return bool(found) and len(found) == 1 and indefinite is not None and _HAVING_NONE.search(text) is None
+    for one in found:
+        before = text[: one.start()]
+        is_other = (
+            re.search(rf"\b{_ANOTHERS}$", before) is not None
+            or _is_another(text[one.end() :], value)
+            or (re.search(r"(?:^|[.;] )(?:an?) (?:\w+ )?$", before) is not None and _HAVING_NONE.search(text) is None)
+        )
+        if not is_other:
+            return False
+    return True
+
+
+_SMALL_WORDS: Final = frozenset(["the", "a", "an", "my", "our", "in", "at", "on", "of", "for", "to", "and", "with"])
+
+
 def _said_of_name(fact: Fact, view: GraphView) -> list[Fact]:
     """Return that somebody is what the speaker no longer has: "Sheila", "is a", "girlfriend"."""
     named = _NAMED.match(fact.key[2])
-    if named is None or mention_of_text(named["kind"]).head not in LISTS["relations"] | LISTS["partners"]:
+    if named is None or mention_of_text(named["kind"]).head not in LISTS["relations"] | LISTS["partners"] | _ROLES:
         return []
     return [one for relation in ("is a", "is") for one in view.facts(named["name"], relation, named["kind"])]
 
@@ -384,12 +498,34 @@ def _facts_of_pregnancies(text: str, speaker: str, view: GraphView) -> list[Fact
     return found if len({fact.subject for fact in found}) == 1 else []
 
 
+_WITHOUT_APOSTROPHE: Final = (
+    (re.compile(r"\b(have|has|had|do|does|did|is|are|was|were|could|would|should|ca|wo)nt\b"), r"\1n't"),
+    (re.compile(r"\b(i|you|we|they)(ve)\b"), r"\1'\2"),
+    (
+        re.compile(r"\b(that|he|she|there|it)s(?= (?:me|not|it|been|an?|the|over|gone|done|my|our|no|off|all|now)\b)"),
+        r"\1's",
+    ),
+    (re.compile(r"\bim\b"), "i'm"),
+)  # fmt: skip
+
+
+def _facts_of_sums(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
+    """Yield the facts of a sum whose setter a sentence names: of the rent by "the landlord"."""
+    for noun, setters in SETTERS.items():
+        if any(re.search(rf"\b{setter}\b", text) is not None for setter in setters.split()):
+            yield from view.facts(subject=f"{speaker}'s {noun}")
+
+
 def _plain(text: str) -> str:
     text = re.sub(r"\s+", " ", text.replace("’", "'")).strip().lower()
+    for pattern, plain in _WITHOUT_APOSTROPHE:
+        text = pattern.sub(plain, text)
     text = re.sub(r"\b(\w+)'s (?=(?:over|gone|finished|done|cancelled|off|fixed|sold|dead)\b)", r"\1 is ", text)
     text = re.sub(r"(\b(?:been|am|is|are|were)|'(?:ve|m|re|s)) ([a-z]{3,})-free\b", r"\1 free of \2", text)
+    text = re.sub(r"\bpcs['e]?d\b", "moved house", text)  # what the US forces call a change of station
     text = re.sub(r"(?<= )r(?= [a-z])", "are", text.replace(" u ", " you "))
-    if _WITHOUT_SUBJECT.match(text) is not None:
+    begin = _BARE_PAST.match(text)
+    if _WITHOUT_SUBJECT.match(text) is not None or (begin is not None and begin["verb"] in event_words()):
         text = f"i {text}"
     return re.sub(r"\b(i|we|they|you|he|she|it) (?:am|are|is) not\b", r"\1 not", text)
 
@@ -409,20 +545,70 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
             if match is None and "n't" in marked:
                 marked = _IS_NOT.sub(" not", marked)
                 match = group.pattern.search(marked)
-            if match is None or (_PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None):
+            if match is None or _is_passing(fact, text, marked, match):
                 continue
-            if _RECURRING.match(fact.key[1]) is not None and _THIS_TIME.match(marked, match.end()) is not None:
-                continue  # "tennis is cancelled this Saturday"
-            if group.events and _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]", match[0]) is not None:
-                continue  # "I dropped my phone on the floor"
-            is_left = _LEFT.search(match[0]) is not None or (
-                group.events
-                and re.search(r"\bleft\b", text) is not None
-                and re.search(r"<[A-Z]*V[A-Z]*>ed", match[0]) is not None
-            )
-            if is_left and _SOMEWHERE.match(marked, match.end()) is not None:
-                continue  # "I left Jonas at the station"
             return "BARE" if "BARE" in match[0] else "THING" if "THING" in match[0] else "ALL"
+    return ""
+
+
+_MARK: Final = re.compile(r"SUBJ|WHOM|POSS|THING|<")
+
+
+def _is_passing(fact: Fact, text: str, marked: str, match: re.Match[str]) -> bool:
+    """Return whether what a pattern has found in a sentence with marked words ends nothing for good."""
+    if _PASSING.match(marked, match.end()) is not None and _LASTING.search(match[0]) is None:
+        return True
+    if _RECURRING.match(fact.key[1]) is not None and _THIS_TIME.match(marked, match.end()) is not None:
+        return True  # "tennis is cancelled this Saturday"
+    if _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]|dropped", match[0]) is not None:
+        return True  # "I dropped my phone on the floor"
+    is_elliptic = _ELLIPTIC.match(match[0]) is not None and match.start() and "SUBJ" not in marked[: match.start()]
+    if is_elliptic or _BY_RELATIVE.search(marked) is not None:
+        return True  # "my cousin packed up and left Tallinn"
+    if _FINISHED_ONE.search(text) is not None and "THING" in match[0]:
+        return True
+    if _ERRAND.search(text) is not None or (_FUTILE.search(text) is not None and "ing for" not in fact.key[1]):
+        return True
+    if _NO_MORE.search(match[0]) is not None and _THERE.match(marked, match.end()) is not None:
+        return True  # "no more glasses in the cupboard"
+    if (
+        re.search(r"\bdrop(?:s|ped)\b", text) is not None
+        and is_in("own", fact)
+        and re.search(r"<[A-Z]*[EA][A-Z]*>ed", match[0]) is not None
+        and fact.key[1].split()[0] in ("wears", "has", "owns", "drives", "rides", "keeps")
+        and " of " not in text
+    ):
+        return True
+    if _SOLD_OUT.search(text) is not None or _OF_SOMEBODY.match(marked, match.end()) is not None:
+        return True  # "they took the cast off my brother's leg"
+    is_left = _LEFT.search(match[0]) is not None or (
+        re.search(r"\bleft\b", text) is not None and re.search(r"<[A-Z]*V[A-Z]*>ed", match[0]) is not None
+    )
+    return is_left and _SOMEWHERE.match(marked, match.end()) is not None  # "I left Jonas at the station"
+
+
+def _ends_by_part(fact: Fact, text: str, earlier: str, speaker: str) -> str:
+    """Return the phrase by which a sentence that ends a fact names a part of its object; empty if there is none."""
+    own = normalise_name(speaker)
+    subject, relation, _ = fact.key
+    if subject != own and not _is_somebody(subject, own):
+        return ""
+    is_owned = is_in("own", fact) and not is_in("membership", fact)
+    families = tuple(name for name in FAMILY_NOUNS if is_in(name, fact))
+    link = linked(text, fact.object, relation, families, own=subject == own, needs_head=is_owned)
+    if link is None:
+        return ""
+    groups = (one for one in _all_groups() if one.events and not (one.by_subject or one.person or one.quantity))
+    marked = with_events(_with_subject(link[0], subject, own, earlier, _names(subject, own)))
+    for group in groups:
+        if not group.covers(fact):
+            continue
+        match = group.pattern.search(marked)
+        if match is None and "n't" in marked:
+            match = group.pattern.search(_IS_NOT.sub(" not", marked))
+        if match is None or "THING" not in match[0] or _is_passing(fact, text, marked, match):
+            continue
+        return link[1]
     return ""
 
 
@@ -513,11 +699,20 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
     full, bare = _forms(value, relation)
     determiners = "the|this|that|these|those|" + ("my|our|all my|all our" if own else "his|her|their")
 
+    named = _NAMED.match(value)
+
     def mark(match: re.Match[str]) -> str:
         before = match.string[: match.start()]
         return match[0] if _NOT_MINE.search(before) is not None else "THING"
 
+    def mark_kind(match: re.Match[str]) -> str:
+        return match[0] if _is_another(match.string[match.end() :], value) else "BARE"
+
     for form in full:
+        if form not in text:
+            continue
+        if named is not None and form == named["name"] and re.search(rf"\b(?:an?|the|last) {re.escape(form)}", text):
+            continue  # "the last biscuit" is not the hamster called Biscuit
         pattern = (
             rf"(?<![\w'@#-])(?:(?:{determiners}) {_OLD}{re.escape(form)}(?:s|es)?|{re.escape(form)})"
             r"(?![\w'-]*\w(?<!'s))"
@@ -526,11 +721,25 @@ def _with_things(text: str, value: str, relation: str, *, own: bool) -> str:
         if marked != text:
             return marked
     for form in bare:
+        if form not in text:
+            continue
         pattern = rf"(?<![\w'@#-])(?:{determiners}) {_OLD}{re.escape(form)}(?:s|es)?(?![\w'-]*\w(?<!'s))"
-        marked = re.sub(pattern, "BARE", text)
+        marked = re.sub(pattern, mark_kind, text)
         if marked != text:
             return marked
     return text
+
+
+_PLACED: Final = re.compile(r" (?:in|at|on|from|of) (?:(?:the|a|an) )?(?P<word>[^\W\d_][\w'-]+)")
+_PLACE_OF: Final = re.compile(r" (?:in|at|on|from|of|near|to|with) ")
+
+
+def _is_another(after: str, value: str) -> bool:
+    """Return whether what follows a noun shows that another thing is meant: "the flat in York" is not one in Hull."""
+    place = _PLACED.match(after)
+    if place is None or _PLACE_OF.search(value) is None or is_common(place["word"]):
+        return False
+    return place["word"] not in value.split()
 
 
 _RELATIVE: Final = re.compile(r" (?:who|which|that|whose) .*$")
