@@ -189,7 +189,8 @@ class ParsedExtractor:
         for statement in extraction.statements:
             if isinstance(statement, Fact) and statement not in reading.restricted:
                 for fact in contradicted_facts(statement, view):
-                    reasons.setdefault(fact, str(statement))
+                    if fact not in stated:
+                        reasons.setdefault(fact, str(statement))
         for fact in reading.replacing:
             for old in replaced_facts(fact, view):
                 if old not in stated:
