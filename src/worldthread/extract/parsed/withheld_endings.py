@@ -42,6 +42,10 @@ _BY_ANOTHER: Final = re.compile(
     r"^(?:(?:but|and|so|oh|well),? )?(?:the other|another|some other|a different) "
     r"(?!day|week|night|morning|evening|one)\w+(?!.*\b(?:i|we|me|us|my|our|i'm|i've|we've)\b)"
 )
+_HELD_UP: Final = re.compile(
+    r"\b(?:train|bus|tram|ferry|coach|tube|metro|plane|traffic)(?:'s| is| has| was| just| got)* "
+    r"(?:stopped|stuck|delayed|late|diverted|held up|stationary)\b"
+)
 _LIMITED: Final = re.compile(
     r"(?:[\s.…–—-]|well,)*\b(?:at least )?(?:till|until) (?:the )?(?!further|death)(?P<till>\w+)"
 )
@@ -82,7 +86,9 @@ def _said(sentence: str, speaker: str) -> str:
 
 
 def _is_no_ending(text: str) -> bool:
-    return any(one.search(text) is not None for one in (_FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER))
+    return any(
+        one.search(text) is not None for one in (_FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER, _HELD_UP)
+    )
 
 
 def _is_taken_back(fact: Fact, sentence: str, message: str) -> bool:
