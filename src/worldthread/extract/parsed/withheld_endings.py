@@ -46,6 +46,12 @@ _HELD_UP: Final = re.compile(
     r"\b(?:train|bus|tram|ferry|coach|tube|metro|plane|traffic)(?:'s| is| has| was| just| got)* "
     r"(?:stopped|stuck|delayed|late|diverted|held up|stationary)\b"
 )
+_NOT_TODAY: Final = re.compile(
+    r"\b(?:cancelled|canceled|delayed|late|full|broke down|broken down|missed|not running|stuck)\b.*"
+    r"\b(?:today|tonight|this (?:morning|afternoon|evening|week|time)|yesterday|last night|again|(?:got|took|caught|"
+    r"cadged|had) an? (?:lift|taxi|cab|ride))\b(?! on(?:wards)?\b)"
+)
+_TRANSPORT: Final = re.compile(r"\b(?:train|bus|tram|ferry|metro|tube|coach|subway|underground)\b")
 _LIMITED: Final = re.compile(
     r"(?:[\s.…–—-]|well,)*\b(?:at least )?(?:till|until) (?:the )?(?!further|death)(?P<till>\w+)"
 )
@@ -55,6 +61,7 @@ _COMPLETED: Final = re.compile(
 )
 _CONTACTS: Final = frozenset(["number", "phone", "mobile", "email", "e-mail", "mail", "address", "extension", "handle"])
 _ONES_OWN: Final = frozenset(["mobile", "phone", "cell", "personal", "own", "private", "old", "new", "current"])
+_AT_WORK: Final = r"(?:work|office|business|school|landline|emergency)"
 _NOTICE_OF_HOME: Final = re.compile(
     r"\bnotice (?:on|to|for) (?:the|my|our) (?:\w+ )?"
     r"(?:flat|apartment|house|room|place|landlord|landlady|lease|rental)\b"
@@ -76,6 +83,7 @@ def withheld(reasons: Mapping[Fact, str], message: str, speaker: str, view: Grap
         for fact, reason in reasons.items()
         if _is_no_ending(_said(reason, speaker))
         or _is_taken_back(fact, reason.removeprefix(f"{speaker}: "), message)
+        or _is_one_journey(fact, _said(reason, speaker))
         or _is_other_notice(fact, reason, reasons)
         or _is_other_contact(fact, _said(reason, speaker), view)
     ]
@@ -112,6 +120,11 @@ def _is_taken_back(fact: Fact, sentence: str, message: str) -> bool:
     return False
 
 
+def _is_one_journey(fact: Fact, text: str) -> bool:
+    """Return whether only one journey did not take place: "the train was cancelled today"."""
+    return _NOT_TODAY.search(text) is not None and _TRANSPORT.search(f"{fact.key[0]} {fact.key[2]}") is not None
+
+
 def _is_other_notice(fact: Fact, reason: str, reasons: Mapping[Fact, str]) -> bool:
     """Return whether a home was read out of a notice that was given at work, or work out of one to a landlord."""
     text = reason.lower()
@@ -129,6 +142,8 @@ def _is_other_contact(fact: Fact, text: str, view: GraphView) -> bool:
     qualities, noun = _qualities(fact)
     if noun not in _CONTACTS:
         return False
+    if not qualities - _ONES_OWN and re.search(rf"\b{_AT_WORK} {re.escape(noun)}\b", text) is not None:
+        return True
     others = [one for one in view.facts(subject=fact.subject) if one != fact and _qualities(one)[1] == noun]
     said = set(_WORD.findall(text))
     if not others or (qualities and qualities <= said):
