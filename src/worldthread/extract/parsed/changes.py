@@ -153,8 +153,9 @@ class _ClauseChanges:
     def _is_of_another(self) -> bool:
         """Return whether another thing than the known one does it: "the other shop has closed"."""
         subject = self._clause.subject
-        words = set() if subject is None else {c.lower_ for c in subject.children if c.dep_ in ("amod", "det")}
-        return bool(words & {"other", "another"}) and all(c.dep_ != "poss" for c in subject.children if subject)
+        if subject is None or any(c.dep_ == "poss" for c in subject.children):
+            return False
+        return any(c.lower_ in ("other", "another") for c in subject.children if c.dep_ in ("amod", "det"))
 
     # -- the verb that counts -----------------------------------------------------------------------------------------
 
