@@ -1,6 +1,6 @@
 """Write down what the rules hold and end: the pairs on which a model for what ends is trained and measured.
 
-    python benchmarks/endings_by_rule.py FOLDER [--only a b c d e development conversations patterns]
+    python benchmarks/endings_by_rule.py FOLDER [--only a b c d e f development conversations patterns]
 
 Writes into the folder:
 
@@ -126,7 +126,7 @@ def patterns() -> Iterator[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", nargs="+", default=[*"abcde", "development", "conversations", "patterns"])
+    parser.add_argument("--only", nargs="+", default=[*"abcdef", "development", "conversations", "patterns"])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     others = {"development": development, "conversations": conversations, "patterns": patterns}

@@ -550,8 +550,8 @@ def report(p: dict[str, Any], writer: str, encoder: TokenEncoder, kept: dict[str
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--train", nargs="+", choices="abcde", default=[], help="whose scenes are learned from")
-    parser.add_argument("--test", nargs="*", choices="abcde", default=[], help="whose scenes are judged")
+    parser.add_argument("--train", nargs="+", choices="abcdef", default=[], help="whose scenes are learned from")
+    parser.add_argument("--test", nargs="*", choices="abcdef", default=[], help="whose scenes are judged")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--head", type=Path, help="where the head is written")
     parser.add_argument("--join", nargs="+", type=Path, help="heads to write into the package")

@@ -2,8 +2,8 @@
 
     python benchmarks/endings_by_rule.py FOLDER
     python benchmarks/tune_changes.py FOLDER --encoder all-minilm-l6-v2.onnx --test a
-    ... --test b, c, d, e
-    python benchmarks/tune_changes.py FOLDER --sum a b d e
+    ... --test b, c, d, e, f
+    python benchmarks/tune_changes.py FOLDER --sum a b d e f
 
 The first command writes what the rules do. Each of the next ones trains a model on the scenes of the other writers and
 on patterns, and writes its answers on the writer left out, on the development sets and on real conversations; the last
@@ -33,7 +33,7 @@ from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
 
-WRITERS = "abcde"
+WRITERS = "abcdef"
 EPOCHS, BATCH, RATE, HEAD_RATE, LAYER_DECAY, DROPOUT, SMOOTHING = 3, 32, 1e-4, 5e-4, 0.9, 0.1, 0.05
 PATTERNS = 4000  # pairs from patterns that take part
 STATEMENT_TOKENS, MESSAGE_TOKENS = 30, 80

@@ -130,3 +130,26 @@ def test_what_is_corrected_was_never_so(before: str, correction: str) -> None:
         then = memory.view((_FIRST + timedelta(hours=1)).timestamp())
         assert wrong
         assert not [fact for fact in wrong if then.holds(fact)]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "ended"),
+    [
+        (["I live in Cork.", "I work for Dell."], "Handed in my notice and I'm off.", "Dell"),
+        (["My number is 07700 900222.", "My office number is 0161 496 0100."], "New number: 07700 900999", "07700"),
+        (
+            ["My number is 07700 900222.", "My office number is 0161 496 0100."],
+            "New office number: 0161 496 01",
+            "0161",
+        ),
+        (["I have a passport that runs out in May.", "I have a visa for India."], "My new visa arrived.", "visa"),
+        (["I work for Aldi."], "I've resigned... from Aldi, after nine years.", "Aldi"),
+        (["I drink coffee."], "I gave up coffee once and for all.", "coffee"),
+    ],
+)
+def test_of_two_things_that_a_message_may_mean_the_one_that_it_says_ends(
+    before: list[str], now: str, ended: str
+) -> None:
+    found = _ended(*before, now)
+    assert found
+    assert all(ended in str(fact) for fact in found)

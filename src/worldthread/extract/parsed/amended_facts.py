@@ -432,6 +432,9 @@ def may_be_of(value: Value, fact: Fact, speaker: str) -> bool:
     words = [re.sub(r"'s?$", "", w) for w in words if w not in ("that", "this", "one's", "one")]
     if not words:
         return True
+    owner = fact.key[0].rpartition("'s ")[0]
+    if owner and owner != normalise_name(speaker) and set(words) <= set(owner.split()):
+        return False  # "Tom is 54" is not about Tom's wife
     have = {_root(w) for w in _WORD.findall(f"{plain_subject(fact)} {fact.key[1]}")} - {_root(w) for w in _LIGHT_WORDS}
     have |= {_root(w) for w in fact.key[0].split()} if not is_own else set()
     if fact.key[1] in _NAMINGS or " called " in fact.key[2]:

@@ -124,7 +124,7 @@ class _ClauseChanges:
     def changes(self) -> list[Change]:
         clause = self._clause
         verb = clause.verb
-        if _LONG_AGO.search(" ".join(t.lower_ for t in verb.subtree)) is not None:
+        if _LONG_AGO.search(" ".join(t.lower_ for t in verb.subtree)) is not None or self._is_of_another():
             return []
         if any(t.dep_ == "neg" for c in verb.children if c.dep_ in ("aux", "auxpass") for t in c.children):
             return []  # "didn't get fired"
@@ -149,6 +149,13 @@ class _ClauseChanges:
         found += self._states.stopped()
         found += self._values.replaced()
         return found
+
+    def _is_of_another(self) -> bool:
+        """Return whether another thing than the known one does it: "the other shop has closed"."""
+        subject = self._clause.subject
+        if subject is None or any(c.dep_ == "poss" for c in subject.children):
+            return False
+        return any(c.lower_ in ("other", "another") for c in subject.children if c.dep_ in ("amod", "det"))
 
     # -- the verb that counts -----------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from worldthread.extract.parsed.aspects import aspect_for
-from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS
+from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS, number_of
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, stem, verb_forms
 from worldthread.extract.prose.words import FAMILIES, third_person
@@ -57,12 +57,47 @@ def contradicted_facts(fact: Fact, view: GraphView) -> list[Fact]:
     return (
         diet
         + _renamed(fact, view)
+        + [other for other in view.facts(subject=subject, relation=fact.relation) if _is_other_number(fact, other)]
         + [
             other
             for other in view.facts(subject=subject, object=value)
             if other.key[1].startswith("does not ") and third_person(other.key[1][9:]) == relation
         ]
     )
+
+
+_NUMERAL: Final = re.compile(r"\d+(?:[.,]\d+)*(?:st|nd|rd|th)?")
+_NUMBERED: Final = re.compile(
+    r"has|is|is in|is on|lives on|lives in|takes|weighs|pays|earns|smokes|drinks|works|runs|walks|owes|costs|sleeps|"
+    r"employs|teaches|commutes"
+)
+_OF_TIME: Final = re.compile(
+    r"old|am|pm|o'clock|\w+day|weekends?|january|february|march|april|may|june|july|august|september|october|november|"
+    r"december"
+)
+
+
+def _is_other_number(fact: Fact, other: Fact) -> bool:
+    """Return whether two values differ in a number alone: "year 3" and "year 4", "two cats" and "three cats"."""
+    relation = fact.key[1]
+    if _NUMBERED.fullmatch(relation) is None:
+        return False
+    (number, words), (old_number, old_words) = _without_number(fact), _without_number(other)
+    if not number or not old_number or number == old_number or words != old_words or words == ["#"]:
+        return False
+    return not (relation in ("has", "takes") and words[0] != "#") and not any(
+        _OF_TIME.fullmatch(word) for word in words
+    )
+
+
+def _without_number(fact: Fact) -> tuple[str, list[str]]:
+    """Return the only number of a value, empty if it has none or several, and the value's words with "#" for it."""
+    words = [stem(word) if number_of(word) is None else word for word in fact.key[2].replace("-", " ").split()]
+    places = [n for n, word in enumerate(words) if _NUMERAL.fullmatch(word) or number_of(word) is not None]
+    if len(places) != 1:
+        return "", words
+    number = words[places[0]]
+    return str(number_of(number) or number), [*words[: places[0]], "#", *words[places[0] + 1 :]]
 
 
 def _renamed(fact: Fact, view: GraphView) -> list[Fact]:

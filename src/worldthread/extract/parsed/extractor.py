@@ -38,6 +38,7 @@ from worldthread.extract.parsed.probable import is_figure, is_likely, probable_f
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
+from worldthread.extract.parsed.withheld_endings import withheld
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
@@ -188,7 +189,8 @@ class ParsedExtractor:
         for statement in extraction.statements:
             if isinstance(statement, Fact) and statement not in reading.restricted:
                 for fact in contradicted_facts(statement, view):
-                    reasons.setdefault(fact, str(statement))
+                    if fact not in stated:
+                        reasons.setdefault(fact, str(statement))
         for fact in reading.replacing:
             for old in replaced_facts(fact, view):
                 if old not in stated:
@@ -218,6 +220,8 @@ class ParsedExtractor:
         for fact, sentence in tuple(reasons.items()):
             if fact not in corrected and is_for_the_moment(fact, sentence, by):
                 del reasons[fact]
+        for fact in withheld({one: why for one, why in reasons.items() if one not in corrected}, text, by, view):
+            del reasons[fact]
         if not reasons:  # what a rule understands needs no guess
             for learned in learned_endings(said, by, stated_facts, view, corrects=correction is not None):
                 reasons[learned.fact] = learned.reason

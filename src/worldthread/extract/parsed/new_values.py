@@ -295,9 +295,24 @@ def _named_as(words: str, text: str, known: set[str]) -> bool:
         after = _PLACE_AFTER.match(text[match.end() :])
         if after is not None and not {stem(w) for w in _WORD.findall(after[0])} <= known | _SMALL:
             continue
+        if last in _OWNERS and not _may_own(text, known | forms):
+            continue
         if not last or last in _LINKING or stem(last) in known or last.endswith("ly"):
             return True
     return False
+
+
+_OWNERS: Final = frozenset(["his", "her", "their", "its"])
+_FIRST_NAMED: Final = re.compile(r"(?:i |(?:and|so|but|oh|well|now),? )*(?:the|a|our|my) (?P<noun>[a-z][\w-]+)")
+
+
+def _may_own(text: str, known: Iterable[str]) -> bool:
+    """Return whether "their" can mean what is known: not in "the other bakery put their bread up"."""
+    first = _FIRST_NAMED.match(text)
+    if first is None:
+        return True
+    setters = {word for words in SETTERS.values() for word in words.split()} | _INVOLVED
+    return first["noun"] in setters or stem(first["noun"]) in known
 
 
 SETTERS: Final = {"rent": "landlord landlady", "salary": "boss company", "wage": "boss company", "fee": "club school"}

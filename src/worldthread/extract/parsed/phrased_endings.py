@@ -97,6 +97,10 @@ _BY_RELATIVE: Final = re.compile(
     r"friend|mate|neighbou?r|colleague|ex|flatmate|roommate) (?:has |have |just )*"
     r"(?:cancelled|canceled|called off|postponed|dropped|ditched|<[A-Z]*N[A-Z]*>ed) (?:THING|BARE)"
 )
+_FAILED: Final = re.compile(
+    r"\b(?:failed|flunked)\b(?!.*\b(?:giv\w+ up|gave up|quit\w*|pack\w+ it in|stop\w*|done|dropp\w+)\b)"
+)
+_LEARNT: Final = re.compile(r"\b(?:learning|studying|lessons?|driv\w+|course)\b")
 _FINISHED_ONE: Final = re.compile(
     r"\bfinished (?:my|the|today's|our|a|another|this) (?:\w+ ){1,3}?"
     r"(?:lesson|class|session|game|practice|shift|chapter|run)\b"
@@ -561,6 +565,8 @@ def _is_passing(fact: Fact, text: str, marked: str, match: re.Match[str]) -> boo
         return True  # "tennis is cancelled this Saturday"
     if _DROPPED.search(text) is not None and re.search(r"<[A-Z]*[EA]|dropped", match[0]) is not None:
         return True  # "I dropped my phone on the floor"
+    if _FAILED.search(text) is not None and _LEARNT.search(f"{fact.key[1]} {fact.key[2]}") is not None:
+        return True  # "failed my test again"
     is_elliptic = _ELLIPTIC.match(match[0]) is not None and match.start() and "SUBJ" not in marked[: match.start()]
     if is_elliptic or _BY_RELATIVE.search(marked) is not None:
         return True  # "my cousin packed up and left Tallinn"

@@ -1,0 +1,159 @@
+"""Finds what a message takes back in the same breath: an ending that was a joke, a while of long ago, or is to come.
+
+The rules read a sentence for what has ended. Here is what makes such a reading wrong whatever was read: the sentence
+goes on behind an ellipsis and turns out to be about something else, it calls itself figurative, it tells of a while
+that is over, or of a day that has not come yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from worldthread.extract.parsed.mentions import is_in, stem
+from worldthread.graph import GraphView
+from worldthread.types import Fact
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_SEASON: Final = (
+    r"(?:spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|"
+    r"december|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|week|month|year|term|a \w+|"
+    r"\w+ (?:days|weeks|months))"
+)
+_COUNTED: Final = r"(?:an?|a few|a couple of|several|many|some|two|three|four|five|six|seven|eight|nine|ten|\d+)"
+_FIGURATIVE: Final = re.compile(
+    r"\b(?:figuratively|metaphorically|so to speak|not literally|in a manner of speaking|not really though)\b"
+)
+_A_WHILE_ONCE: Final = re.compile(
+    rf"\bfor (?:{_COUNTED} )?(?:hours?|days?|weeks?|months?|years?|while)\b[^.;!]*"
+    r"\bonce\b(?! and for all| again| more)|"
+    rf"\bonce\b(?! and for all| again| more),? for (?:{_COUNTED} )?(?:hours?|days?|weeks?|months?|years?|while)\b"
+)
+_TO_COME: Final = re.compile(
+    r"\b(?:comes? (?:off|out|down)|ends?|finish(?:es)?|stops?|expires?|runs? out|(?:is|are) up)"
+    rf" (?:(?:in|on|by|next|this|at the end of|the end of|early|late|mid)[ -])+(?:the )?{_SEASON}\b"
+)
+_GOES_ON: Final = re.compile(
+    r"\bso (?:the|my|our|his|her) (?!(?:life|world|time|show|list|search)\b)\w+ (?:still )?"
+    r"(?:goes on|go on|carry on|carries on|continues?)\b(?! (?:without|hold))"
+)
+_BY_ANOTHER: Final = re.compile(
+    r"^(?:(?:but|and|so|oh|well),? )?(?:the other|another|some other|a different) "
+    r"(?!day|week|night|morning|evening|one)\w+(?!.*\b(?:i|we|me|us|my|our|i'm|i've|we've)\b)"
+)
+_HELD_UP: Final = re.compile(
+    r"\b(?:train|bus|tram|ferry|coach|tube|metro|plane|traffic)(?:'s| is| has| was| just| got)* "
+    r"(?:stopped|stuck|delayed|late|diverted|held up|stationary)\b"
+)
+_NOT_TODAY: Final = re.compile(
+    r"\b(?:cancelled|canceled|delayed|late|full|broke down|broken down|missed|not running|stuck)\b.*"
+    r"\b(?:today|tonight|this (?:morning|afternoon|evening|week|time)|yesterday|last night|again|(?:got|took|caught|"
+    r"cadged|had) an? (?:lift|taxi|cab|ride))\b(?! on(?:wards)?\b)"
+)
+_TRANSPORT: Final = re.compile(r"\b(?:train|bus|tram|ferry|metro|tube|coach|subway|underground)\b")
+_LIMITED: Final = re.compile(
+    r"(?:[\s.…–—-]|well,)*\b(?:at least )?(?:till|until) (?:the )?(?!further|death)(?P<till>\w+)"
+)
+_PAUSE: Final = re.compile(r"(?:\.\.+|…)\s*")
+_COMPLETED: Final = re.compile(
+    r"(?:from|about|of) (?!(?:now|today|here|tomorrow|course)\b)(?P<rest>(?:(?!(?:i|we|i'm|i’m)\b)[^\s.!?,]+ ?){1,6})"
+)
+_CONTACTS: Final = frozenset(["number", "phone", "mobile", "email", "e-mail", "mail", "address", "extension", "handle"])
+_ONES_OWN: Final = frozenset(["mobile", "phone", "cell", "personal", "own", "private", "old", "new", "current"])
+_AT_WORK: Final = r"(?:work|office|business|school|landline|emergency)"
+_NOTICE_OF_HOME: Final = re.compile(
+    r"\bnotice (?:on|to|for) (?:the|my|our) (?:\w+ )?"
+    r"(?:flat|apartment|house|room|place|landlord|landlady|lease|rental)\b"
+)
+_MOVING: Final = re.compile(r"\b(?:mov\w+|flat|apartment|house|room|place|landlord|landlady|tenan\w+|rent\w*|lease)\b")
+
+
+def withheld(reasons: Mapping[Fact, str], message: str, speaker: str, view: GraphView) -> list[Fact]:
+    """Return the facts that a message does not end, though a sentence of it seems to.
+
+    Args:
+        reasons: the facts, each with the sentence that was read as its end.
+        message: the whole message.
+        speaker: who says it.
+        view: what the memory holds.
+    """
+    return [
+        fact
+        for fact, reason in reasons.items()
+        if _is_no_ending(_said(reason, speaker))
+        or _is_taken_back(fact, reason.removeprefix(f"{speaker}: "), message)
+        or _is_one_journey(fact, _said(reason, speaker))
+        or _is_other_notice(fact, reason, reasons)
+        or _is_other_contact(fact, _said(reason, speaker), view)
+    ]
+
+
+def _said(sentence: str, speaker: str) -> str:
+    return re.sub(r"\s+", " ", sentence.removeprefix(f"{speaker}: ").replace("’", "'")).lower()
+
+
+def _is_no_ending(text: str) -> bool:
+    return any(
+        one.search(text) is not None for one in (_FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER, _HELD_UP)
+    )
+
+
+def _is_taken_back(fact: Fact, sentence: str, message: str) -> bool:
+    """Return whether what follows a sentence completes it: "I've quit... till Monday", "... from the office quiz"."""
+    place = message.find(sentence)
+    if place < 0:
+        return False
+    rest = message[place:]
+    if _LIMITED.match(rest, len(sentence)) is not None:
+        return True
+    known = {stem(word) for part in fact.key[1:] for word in _WORD.findall(part)}
+    for pause in _PAUSE.finditer(rest):
+        if pause.start() > len(sentence):
+            return False
+        if _LIMITED.match(rest, pause.end()) is not None:
+            return True
+        completed = _COMPLETED.match(rest, pause.end())
+        if completed is not None:
+            said = {stem(word) for word in _WORD.findall(completed["rest"].lower()) if len(word) > 2}
+            return not known & said
+    return False
+
+
+def _is_one_journey(fact: Fact, text: str) -> bool:
+    """Return whether only one journey did not take place: "the train was cancelled today"."""
+    return _NOT_TODAY.search(text) is not None and _TRANSPORT.search(f"{fact.key[0]} {fact.key[2]}") is not None
+
+
+def _is_other_notice(fact: Fact, reason: str, reasons: Mapping[Fact, str]) -> bool:
+    """Return whether a home was read out of a notice that was given at work, or work out of one to a landlord."""
+    text = reason.lower()
+    if re.search(r"\bnotice\b", text) is None or set(_WORD.findall(fact.key[2])) & set(_WORD.findall(text)):
+        return False
+    if is_in("job", fact):
+        return _NOTICE_OF_HOME.search(text) is not None
+    if not is_in("home", fact) or _MOVING.search(text) is not None:
+        return False
+    return any(other.key[0] == fact.key[0] and is_in("job", other) and reasons[other] == reason for other in reasons)
+
+
+def _is_other_contact(fact: Fact, text: str, view: GraphView) -> bool:
+    """Return whether a new number is that of another of somebody's numbers: "a new number" is not the office number."""
+    qualities, noun = _qualities(fact)
+    if noun not in _CONTACTS:
+        return False
+    if not qualities - _ONES_OWN and re.search(rf"\b{_AT_WORK} {re.escape(noun)}\b", text) is not None:
+        return True
+    others = [one for one in view.facts(subject=fact.subject) if one != fact and _qualities(one)[1] == noun]
+    said = set(_WORD.findall(text))
+    if not others or (qualities and qualities <= said):
+        return False
+    if any((own := _qualities(one)[0]) and own <= said for one in others):
+        return True
+    return bool(qualities - _ONES_OWN) and any(not _qualities(one)[0] - _ONES_OWN for one in others)
+
+
+def _qualities(fact: Fact) -> tuple[set[str], str]:
+    """Return what a contact is called beside its noun, and the noun: "work" and "number" of "has work number"."""
+    first, *words = fact.key[1].split()
+    return (set(words[:-1]), words[-1]) if first == "has" and words else (set(), "")
