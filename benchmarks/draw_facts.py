@@ -1,6 +1,7 @@
 """Draw facts at random with the sentences that they were taken from, to be labelled by eye.
 
-    python benchmarks/draw_facts.py chat|encyclopaedia|documentation|mail|lines [FILE ...] [--texts N] [--facts N]
+    python benchmarks/draw_facts.py chat|encyclopaedia|documentation|mail|lines|conversations|sentences [FILE ...]
+        [--texts N] [--facts N]
 
 Texts are drawn at random, each is remembered by a memory of its own without a model, and of all their facts --facts are
 drawn. Prints tab-separated lines: an empty label, the fact, its interval, the sentence, the source and, with --context,
@@ -13,7 +14,9 @@ has, and counts them. What a kind reads:
 * documentation: passages of the READMEs, news and notes in /usr/share/doc, or of the files and folders given;
 * mail: the messages and texts in the files and folders given, of which a file may hold several between lines "%%"; one
   with headers is said by its sender at its date;
-* lines: one text a line of the files given, such as news or notes.
+* lines: one text a line of the files given, such as news or notes;
+* conversations: the conversations in files of JSON Lines, a turn a line with its conversation, speaker, text and time;
+* sentences: each of the speakers and sentences in files such as everyday_sixth_unseen.toml, said alone.
 
 The texts are for labelling only: check their licence before a sample is committed.
 """
@@ -32,6 +35,7 @@ import os
 import random
 import re
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -177,12 +181,39 @@ def lines(paths: list[Path]) -> list[Text]:
     ]
 
 
+def conversations(paths: list[Path]) -> list[Text]:
+    found: dict[str, list[dict[str, str]]] = {}
+    for file in files_in(paths):
+        for turn in map(json.loads, read_text(file).splitlines()):
+            words = turn_of(turn["speaker"], turn["text"]) | {"at": turn["time"]}
+            found.setdefault(f"{file} {turn['conversation']}", []).append(words)
+    return [
+        Text(turns, datetime.fromisoformat(turns[-1]["at"]).replace(tzinfo=UTC), source)
+        for source, turns in found.items()
+    ]
+
+
+def spoken_sentences(paths: list[Path]) -> list[Text]:
+    return [
+        Text([turn_of(speaker, sentence)], NOW, f"{file} {number}")
+        for file in files_in(paths)
+        for number, (speaker, sentence, *_) in enumerate(tomllib.loads(read_text(file))["sentences"], start=1)
+    ]
+
+
+def turn_of(speaker: str, words: str) -> dict[str, str]:
+    """Return a message of a speaker, who may be named by a role."""
+    return {"role" if speaker in {"user", "assistant"} else "speaker": speaker, "content": words}
+
+
 KINDS: dict[str, Callable[[list[Path]], list[Text]]] = {
     "chat": chat,
     "encyclopaedia": encyclopaedia,
     "documentation": documentation,
     "mail": mail,
     "lines": lines,
+    "conversations": conversations,
+    "sentences": spoken_sentences,
 }
 
 
@@ -234,7 +265,7 @@ def main() -> None:
     parser.add_argument("--labels", type=Path, help="a table of an earlier draw with its labels")
     parser.add_argument("--seed", type=int, default=1, help="seeds both draws")
     options = parser.parse_args()
-    if options.kind in {"mail", "lines"} and not options.files:
+    if options.kind in {"mail", "lines", "conversations", "sentences"} and not options.files:
         parser.error(f"{options.kind} needs files")
     chance = random.Random(options.seed)
     texts = KINDS[options.kind](options.files)
