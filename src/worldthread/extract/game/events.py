@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from worldthread.extract.game.words import one_of
 from worldthread.names import normalise_name
 
 _BEING: Final = r"(?P<who>[A-Za-z][\w'-]*(?: (?!(?:is|are|has|and|or|as|of)\b)[A-Za-z][\w'-]*){0,2}?)"
@@ -35,6 +36,21 @@ _AWAY: Final = (
     rf"(?:{_MOTION})(?: \w+ly)? (?:away|off|out|elsewhere|(?:to the |towards? the )?(?:north|south|east|west)\w*)\b"
 )
 _ARTICLE: Final = r"(?:(?:\b[Tt]he|\b[Aa]n?) |^|(?<=\n)|(?<=[.!?] ))"
+_OFF: Final = (
+    rf"(?!{one_of('stays_off')}\b)[a-z]+[^s\W]s off"
+    r"(?: (?:to the |towards? the )?(?:north|south|east|west|up|down)\w*| (?:to|into|through|along|across|towards?|after|with|again)\b.*?)?"
+    r"(?=[.,!;\n]| and\b|$)"
+)
+"""Any verb with "off" and no object but a direction: "trundles off east"."""
+_COMES_NEAR: Final = re.compile(
+    rf"(?:\b(?:The|An?) |^|(?<=[.!?] )|(?<=\n)(?=[A-Z])){_BEING} (?!is\b|has\b|was\b|looks\b|points\b)[a-z]+[^s\W]s "
+    r"(?:down |up )?(?:(?:near|beside|next to|in front of|before|behind) you\b|at your feet\b|on your (?:shoulder|arm|head)\b)"
+)
+"""Who lands, or stops, near the player is here."""
+_COMES_IN: Final = re.compile(
+    rf"(?:\b(?:[Tt]he|[Aa]n?) |(?:^|(?<=[.!?] )|(?<=\n))(?=[A-Z])){_BEING} (?:suddenly |slowly |quickly |quietly )?"
+    rf"(?!{one_of('stays_in')}\b)[a-z]+[^s\W]s in(?: from (?:the|out of) [\w ]+)?(?=[.!,])"
+)
 _COMES: Final = re.compile(
     rf"(?:^|(?<=[.!?] )|(?<=\n))(?:(?:The|An?) )?{_BEING} "
     r"(?:comes? (?:\w+ )?(?:in|with|behind|after|up|from)|follows? you|(?:walks?|runs?) in|enters|arrives|joins you|"
@@ -50,7 +66,7 @@ _GOES: Final = re.compile(
     rf"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
     rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
     rf"is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|"
-    rf"{_AWAY}|shatters|disintegrates|explodes|"
+    rf"{_AWAY}|{_OFF}|shatters|disintegrates|explodes|"
     rf"(?:breaks|bursts) (?:into|apart)|burns (?:up|away)|"
     rf"melts away|dissolves)\b"
 )
@@ -78,7 +94,7 @@ _TAKES: Final = re.compile(
     r"(?= (?:and|from|out|off|with|in|into|to|up|away|between|by|before|then|as|while)\b|[.,;!])"
 )
 _PUTS: Final = re.compile(
-    rf"\b(?:puts|places|sets|lays|hangs|drops|throws|tosses) {_WHAT} (?:(?:down|back|carefully|gently) )?"
+    rf"\b{one_of('putting')} {_WHAT} (?:(?:down|back|carefully|gently) )?"
     r"(?P<preposition>onto|on|into|in) (?:the|his|her|its) (?P<where>[\w'-]+(?: [\w'-]+){0,2}?)"
     r"(?= (?:and|with|before|then|as|while|to)\b|[.,;!]|$)"
 )
@@ -96,6 +112,11 @@ _MAKES_ROOM: Final = re.compile(
     r"(?P<where>[^()]+?)(?: to make room| first)?\)",
     re.I,
 )
+_TAKEN_FIRST: Final = re.compile(
+    r"\((?:first )?(?:taking|picking up|getting|removing) (?:the |your |an? )?(?P<what>[^()]+?)"
+    r"(?: (?:out of|from|off|down) [^()]*?)?(?: first)?\)",
+    re.I,
+)
 _LOOKS_INTO: Final = re.compile(r"(?:open|unlock|unseal|look (?:in|inside|into)|search) ", re.I)
 _CONSUMES: Final = frozenset({"swallows", "eats", "devours", "gobbles"})
 
@@ -107,19 +128,24 @@ class Movement(NamedTuple):
         who: the name as the text has it.
         arrives: whether it comes.
         is_sure: whether the words say so of somebody whom the memory does not know, too.
+        end: where in the text the words that say so end; -1 for what a command did.
     """
 
     who: str
     arrives: bool
     is_sure: bool = False
+    end: int = -1
 
 
 def movements(action: str | None, text: str) -> Iterator[Movement]:
     """Yield who comes, and who or what goes away or ends, as a text says."""
-    for pattern, arrives, is_sure in ((_COMES, True, False), (_GOES, False, False), (_ENTERS, True, True)):
+    for pattern, arrives, is_sure in (
+        (_COMES, True, False), (_GOES, False, False), (_ENTERS, True, True), (_COMES_IN, True, True),
+        (_COMES_NEAR, True, True),
+    ):  # fmt: skip
         for match in pattern.finditer(text):
             if normalise_name(match["who"]).split()[0] not in _NOBODY:
-                yield Movement(match["who"], arrives, is_sure)
+                yield Movement(match["who"], arrives, is_sure, match.end())
     struck = _KILLS.match(action) if action is not None else None
     if struck is not None and _IS_DEAD.search(text):
         yield Movement(struck["who"], arrives=False)
@@ -172,6 +198,12 @@ def changes(text: str) -> Iterator[tuple[str, str]]:
     """Yield what becomes another thing, and the enumeration that begins with the other thing."""
     for match in _BECOMES.finditer(text):
         yield match["what"], match["result"]
+
+
+def taken_first(text: str) -> Iterator[str]:
+    """Yield what the game takes by itself before it does what was asked: "(first taking the egg)"."""
+    for match in _TAKEN_FIRST.finditer(text):
+        yield match["what"]
 
 
 def emptied(text: str) -> Iterator[str]:

@@ -22,12 +22,13 @@ from typing import Final
 
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.contents import extract_contents
 from worldthread.extract.game.english import ADJECTIVE_STATES, COOKING_STATES
 from worldthread.extract.game.feedback import extract_feedback
 from worldthread.extract.game.inventory import extract_inventory
 from worldthread.extract.game.listing import extract_listings
 from worldthread.extract.game.openings import extract_openings
-from worldthread.extract.game.reconciliation import end_what_is_not_seen, reconcile
+from worldthread.extract.game.reconciliation import end_what_is_not_seen, end_what_was_taken_first, reconcile
 from worldthread.extract.game.refusals import is_refusal
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
 from worldthread.extract.game.room_identity import RoomFinder, carried_to, description_digest
@@ -122,7 +123,11 @@ class GameExtractor:
             place = next((fact.object for fact in facts if fact.key[:2] == (v.PLAYER, v.IS_IN)), room)
             feedback, description = (text, "") if title is None else (title.before, title.after)
             extract_openings(action, feedback, description, place, view, collector)
+            if action is not None:
+                extract_contents(action, feedback, place, view, collector)
             reconcile(action, text, place, title is not None, view, collector)
+            if action is not None and step.inventory is not None:
+                end_what_was_taken_first(action, text, place, view, collector)
         elif title is not None and room is not None and normalise_name(title.name) == normalise_name(room):
             end_what_is_not_seen(room, text, view, collector)
         _end_disproved(view, collector)

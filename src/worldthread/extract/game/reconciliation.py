@@ -15,16 +15,19 @@ from typing import Final
 
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.events import (
+    Movement,
     Putting,
     changes,
     emptied,
     movements,
     puttings,
     revealed,
+    taken_first,
     takings,
 )
 from worldthread.extract.game.listing import divided, is_abstract, is_part_of_building, is_part_of_room, items
 from worldthread.extract.game.statement_collector import StatementCollector
+from worldthread.extract.game.words import words
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -237,6 +240,8 @@ def _tell_events(
     places = KnownPlaces(view)
     for movement in movements(action, text):
         found = places.called(movement.who)
+        if not movement.arrives and movement.end >= 0:
+            _end_what_was_said(movement, text, room, found, collector, said)
         if len({fact.key[0] for fact in found}) > 1:
             first = normalise_name(movement.who)
             if any(fact.key[0].split()[0] != first for fact in found):
@@ -252,7 +257,7 @@ def _tell_events(
             collector.end([fact for fact in found if fact.key[0] not in said], "it went away")
         elif room is not None and found:
             collector.add(v.place(found[0].subject, v.IS_IN, room))
-        elif room is not None and movement.is_sure and not is_abstract(movement.who):
+        elif room is not None and movement.is_sure and not _is_no_being(movement.who):
             collector.add(v.place(movement.who, v.IS_IN, room))
     taken: Fact | None = None
     for taking in takings(text):
@@ -285,6 +290,52 @@ def _tell_events(
                 if inside is not None:
                     for content in items(inside[1]):
                         collector.add(v.place(content.name, inside[0], thing.name))
+
+
+def _is_no_being(name: str) -> bool:
+    return is_abstract(name) or normalise_name(name).split()[-1] in words("no_things")
+
+
+def _end_what_was_said(
+    movement: Movement,
+    text: str,
+    room: str | None,
+    found: list[Fact],
+    collector: StatementCollector,
+    said: dict[str, Fact],
+) -> None:
+    """Drop that somebody is here whom the text names for the last time when it says that they go."""
+    who = normalise_name(movement.who)
+    if room is None or set(who.split()) & set(re.findall(r"[a-z0-9'-]+", text[movement.end :].casefold())):
+        return
+    here = [name for name, fact in said.items() if fact.key[2] == normalise_name(room) and name != v.PLAYER]
+    alike = [name for name in here if name == who or name.split()[0] == who or are_alike(name, who)]
+    if len(alike) == 1:
+        collector.drop(said.pop(alike[0]))
+        collector.end([fact for fact in found if fact.key[0] == alike[0]], "it went away")
+
+
+def end_what_was_taken_first(
+    action: str, text: str, room: str | None, view: GraphView, collector: StatementCollector
+) -> None:
+    """End where things were that the game took by itself for the command, and that are not carried after it.
+
+    Args:
+        action: the command.
+        text: the observation.
+        room: where the player is; ``None`` when it is not known.
+        view: what the memory holds before the step.
+        collector: has the statements of the step, the inventory among them, and takes the endings.
+    """
+    places = KnownPlaces(view)
+    carried = {s.key[0] for s in collector.statements if isinstance(s, Fact) and s.key[1:] == (v.IS_IN, v.INVENTORY)}
+    for name in taken_first(text):
+        found = [fact for fact in places.called(name) if fact.key[0] not in carried]
+        if len(found) == 1 and not any(are_alike(normalise_name(name), other) for other in carried):
+            put = _PUT.match(action) or _PUT_DOWN.match(action)
+            if put is not None:
+                place_of_what_is_gone(found, action, room, view, collector)
+            collector.end(found, "it was taken")
 
 
 def _put(
