@@ -66,10 +66,15 @@ _GOES: Final = re.compile(
     rf"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
     rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
     rf"is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|"
-    rf"{_AWAY}|{_OFF}|shatters|disintegrates|explodes|"
+    rf"{_AWAY}|{_OFF}|sinks(?= (?:out of|like|without|slowly|beneath|below|from)|[.,!])|shatters|disintegrates|explodes|"
     rf"(?:breaks|bursts) (?:into|apart)|burns (?:up|away)|"
     rf"melts away|dissolves)\b"
 )
+_GONE: Final = re.compile(
+    rf"\b(?:the|The) {_BEING},? (?:and |but )?(?:you |there |only )?[^.!?\"]{{0,60}}?\b(?:he|she|it|they) "
+    r"(?:has|have|had|is|are) (?:gone|vanished|disappeared)\b"
+)
+"""A pronoun for who goes: "When you turn back to the guide, you see that she has gone"."""
 _KILLS: Final = re.compile(
     r"(?:kill|attack|hit|stab|slay|fight|shoot) (?:the |an? )?(?P<who>[\w' -]+?)(?: with .*)?$", re.I
 )
@@ -82,7 +87,7 @@ _DESTROYS: Final = re.compile(
 _IS_DESTROYED: Final = re.compile(
     r"\b(?:shatter(?:s|ing|ed)?\b|(?:in|into|to) (?:(?:an?|the|\w+) ){0,2}(?:pieces|bits|splinters|shards|fragments|"
     r"smithereens|dust|ashes)\b|up in (?:flames|smoke)\b|(?:is|are) (?:destroyed|consumed)\b|"
-    r"nothing (?:is left|remains)\b|burns? (?:up|away|to)\b|disintegrates?\b|crumbles?\b)",
+    r"nothing (?:is left|remains)\b|(?<![\w ])gone\b|\b(?:is|are)(?: all| now)? gone\b|goes? up (?:like|in)\b|burns? (?:up|away|to)\b|disintegrates?\b|crumbles?\b)",
     re.I,
 )
 _NOBODY: Final = frozenset({"you", "it", "he", "she", "they", "which", "that", "who", "there", "nothing", "something"})
@@ -140,7 +145,7 @@ class Movement(NamedTuple):
 def movements(action: str | None, text: str) -> Iterator[Movement]:
     """Yield who comes, and who or what goes away or ends, as a text says."""
     for pattern, arrives, is_sure in (
-        (_COMES, True, False), (_GOES, False, False), (_ENTERS, True, True), (_COMES_IN, True, True),
+        (_COMES, True, False), (_GOES, False, False), (_GONE, False, False), (_ENTERS, True, True), (_COMES_IN, True, True),
         (_COMES_NEAR, True, True),
     ):  # fmt: skip
         for match in pattern.finditer(text):
@@ -180,18 +185,21 @@ class Putting(NamedTuple):
         what: what is put; ``None`` for "it".
         is_on: whether it is put on the place, and not into it.
         where: the place.
+        who: the sentence up to the verb, which names who puts it; empty for the game itself.
     """
 
     what: str | None
     is_on: bool
     where: str
+    who: str = ""
 
 
 def puttings(text: str) -> Iterator[Putting]:
     """Yield what others put somewhere, and what the game puts away by itself: "(putting the cup into the bag)"."""
     for pattern in (_PUTS, _MAKES_ROOM):
         for match in pattern.finditer(text):
-            yield Putting(match["what"], match["preposition"].lower() in ("on", "onto"), match["where"])
+            who = "" if pattern is _MAKES_ROOM else re.split(r"[.!?\n\"]", text[: match.start()])[-1]
+            yield Putting(match["what"], match["preposition"].lower() in ("on", "onto"), match["where"], who)
 
 
 def changes(text: str) -> Iterator[tuple[str, str]]:

@@ -31,7 +31,7 @@ from worldthread.extract.game.openings import extract_openings
 from worldthread.extract.game.reconciliation import end_what_is_not_seen, end_what_was_taken_first, reconcile
 from worldthread.extract.game.refusals import is_refusal
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
-from worldthread.extract.game.room_identity import RoomFinder, carried_to, description_digest
+from worldthread.extract.game.room_identity import SET_APART, RoomFinder, carried_to, description_digest, shows_set_apart
 from worldthread.extract.game.room_title import RoomTitle, enters_darkness, find_room_title, is_carried, is_carried_off
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.extract.game.written_text import extract_written_text
@@ -141,7 +141,9 @@ def _identified(
     """Return the room of an unmarked title, and add how rooms are described; ``None`` when it may be one of several."""
     finder = RoomFinder(view, before, action)
     name = finder.find(title.name, title.after)
-    digest = description_digest(title.after)
+    if shows_set_apart(title.after):
+        collector.add(SET_APART)
+    digest = description_digest(title.after, is_set_apart=view.holds(SET_APART))
     if name is None:
         return None
     collector.add(_PLAIN_TITLES)

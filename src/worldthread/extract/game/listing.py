@@ -41,6 +41,8 @@ _PART_OF_ROOM: Final = re.compile(
     r"lobby|yard|lawn|lane|cell|cellar|passage|passageway|tunnel)\b",
     re.I,
 )
+_FORMATION: Final = re.compile(r"an? (?:\w+ )?(?:heap|pile|stack|row|line|circle|cluster|bunch|tangle|coil|bundle|corner)\b", re.I)
+"""How things lie, rather than in what: "in a heap along the wall"."""
 _DIRECTION: Final = re.compile(r"the (?:(?:north|south)(?:east|west)?|east|west)")
 _DETERMINER: Final = (
     r"(?:an?|some(?:body|one)'s|some|the|your|his|her|its|their|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|"
@@ -133,7 +135,7 @@ _NO_NAME: Final = one_of("no_names")
 _NAMED: Final = re.compile(
     rf"^(?P<list>(?!(?i:{_NO_NAME})\b)(?:(?:The|Old|Young) )?[A-Z][\w'-]+\.?(?: (?:of (?:the )?)?[A-Z][\w'-]+){{0,3}})"
     rf"(?:(?:,[^,]*){{1,2}},)? (?:{_STATIVE} {_PREPOSITION} (?P<where>{_DETERMINER} .+|what .+)"
-    rf"|(?:{_STATIVE}|(?!is |has |was )[a-z]+[^s\W]s) (?:on|in|at|against|near|over|by|up|down|about|beside|behind|here)\b.*)$"
+    rf"|(?<=[a-z.] )(?:{_STATIVE}|(?!is |has |was )[a-z]+[^s\W]s) (?:on|in|at|against|near|over|by|up|down|about|beside|behind|here)\b.*)$"
 )
 """Somebody with a name or title, or what is not counted: "The Mayor paces up and down", "Seaweed lies on the sand"."""
 _PRESENTED: Final = re.compile(
@@ -211,6 +213,8 @@ _GROUP: Final = re.compile(rf"\b{_DETERMINER} (?P<names>[\w' -]+?) \((?P<list>an
 _ASIDE_STATE: Final = re.compile(r"\b(?:which is |which are |is )?(?P<state>open|closed|locked)\b", re.I)
 _BORDER: Final = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+", re.I)
 _STARTS_ITEM: Final = re.compile(rf"{_DETERMINER}\s", re.I)
+_APPOSITION: Final = re.compile(r"^((?!The )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*),? the [a-z].*$")
+"""A name and what its bearer is: "Rusty the guard dog" goes by "Rusty"."""
 _LOOKS_LIKE: Final = re.compile(
     rf"^{_DETERMINER} (?:object|thing|something|item) (?:which|that) (?:looks like|seems to be|appears to be) ", re.I
 )
@@ -366,7 +370,7 @@ def _placements(
             return
         listed = sentence[match.start("list") : match.end("list")]
         if pattern is _ACTS:
-            is_doubtful = _LOCATED.search(groups["list"]) or _IS.search(bare) or not list(_here_among(listed, False))
+            is_doubtful = _IS_WAY.search(bare) or _LOCATED.search(groups["list"]) or _IS.search(bare) or not list(_here_among(listed, False))
             if describes_room and room is not None and not is_doubtful and " above" not in bare:
                 yield v.IS_IN, room, listed
             return
@@ -414,6 +418,10 @@ def _placements(
 
 
 _LOCATED: Final = re.compile(r"\b(?:on|in|under|inside|of) the\b", re.I)
+_IS_WAY: Final = re.compile(
+    r"\b(?:goes|leads|climbs|rises|descends|runs|winds|slopes) (?:back |steeply |straight )?"
+    r"(?:up|down|out|in|(?:to the )?(?:north|south|east|west)\w*)\b"
+)
 _IS: Final = re.compile(r"\s(?:is|are|was|were)\s", re.I)
 _BUILDING: Final = re.compile(
     r"\b(?:doors?|windows?|gates?|stairs|stairways?|staircases?|steps|holes?|entrances?|arch(?:es|ways?)?|cracks?|walls?|"
@@ -451,6 +459,8 @@ def _place(preposition: str, where: str, room: str | None, it: str | None) -> tu
         return None if room is None else (v.IS_IN, room)  # which of them is not said
     if _DIRECTION.fullmatch(where.strip()):
         return None  # what lies in a direction is often elsewhere
+    if preposition == "in" and _FORMATION.match(where):
+        return None if room is None else (v.IS_IN, room)
     holder = mentioned_thing(noun_phrase(_ASIDE.sub("", where).replace("\0", "")))
     if holder is not None and normalise_name(holder.name) == "it":
         holder = None if it is None else MentionedThing(it)
@@ -505,6 +515,7 @@ def items(listed: str) -> list[MentionedThing]:
         parts.append(part)
     found = []
     for part in parts:
+        part = _APPOSITION.sub(r"\1", part.strip())
         part = _INTENSIFIER.sub("", _without_determiner(_LOOKS_LIKE.sub("", part)))
         named = mentioned_thing(noun_phrase(part))
         if named is None or VAGUE.search(named.name) or _ABSTRACT.search(named.name) or len(named.name.split()) > 6:

@@ -270,7 +270,7 @@ def _tell_events(
             collector.add(v.place(taken.subject, v.IS_IN, takers[0].subject))
         collector.end([taken], "somebody took it")
     for putting in puttings(text):
-        _put(putting, action, taken, room, places, collector)
+        _put(putting, action, taken, room, places, collector, said)
     for what, result in changes(text):
         found = [fact for fact in places.called(what) if fact.key[0] not in said]
         if len(found) == 1:
@@ -345,6 +345,7 @@ def _put(
     room: str | None,
     places: KnownPlaces,
     collector: StatementCollector,
+    said: dict[str, Fact],
 ) -> None:
     """Add where somebody else puts a thing: one that is known, or one that an article presents."""
     if room is None or is_part_of_room(putting.where):
@@ -358,7 +359,10 @@ def _put(
         name = found[0].subject if len(found) == 1 else None if found else putting.what
     if name is not None and not is_abstract(name):
         place = v.place(name, v.IS_ON if putting.is_on else v.IS_IN, putting.where)
-        collector.add(place, override=putting.what is None and taken is not None)  # taken first, then put there
+        held = said.get(normalise_name(name))
+        is_theirs = held is not None and held.key[2].split()[0] in normalise_name(putting.who).split()
+        # taken or held first, then put there
+        collector.add(place, override=is_theirs or (putting.what is None and taken is not None))
 
 
 class KnownPlaces:

@@ -14,10 +14,10 @@ _MARKED_TITLE: Final = re.compile(
 )
 # a line without the punctuation of a sentence; it may hold an abbreviation ("N. Main Street", "E/W Passage") or a word
 # in quotes
-_WORD: Final = r"(?:[A-Z][a-z]?\.|[\"\u201c][\w' -]+[\"\u201d]|[\w'\u2019&/#+-]+)"
+_WORD: Final = r"(?:[A-Z][a-z]?\.|[\"\u201c][\w' -]+[\"\u201d]|[\w'\u2019&/#+\u2013\u2014-]+)"
 _PLAIN_TITLE: Final = re.compile(
-    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]){_WORD}(?:,? {_WORD}){{0,7}}"
-    r"(?:,? \([^()\n]+\))?)$"
+    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]|\d+(?:st|nd|rd|th)\b){_WORD}(?:,? {_WORD}){{0,7}}"
+    r"(?:,? \([^()\n]+\)){0,2})$"
 )
 _ARTICLE_TITLE: Final = re.compile(rf"An? {_WORD}(?: {_WORD}){{0,5}}$")
 # a title amid other feedback is written like a name: these are the words that need no capital
