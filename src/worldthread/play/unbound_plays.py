@@ -1,9 +1,9 @@
 """Plays of stories that jericho has no bindings of, for the audit: along a file of commands, and by a wanderer.
 
 The wanderer needs no list of valid actions, which only games with bindings have. It tries, and undoes, every direction
-and a few verbs with each thing in reach, and mostly takes one of those that change the tree of objects more than
-waiting does: of these, one that it chose least often in this place. One command in five is any of them, so that what
-changes nothing is read, too. It never does what ends the story.
+and, drawn by chance, some commands with a few verbs and the things in reach, and mostly takes one of those that change
+the tree of objects more than waiting does: of these, one that it chose least often in this place. One command in five
+is any of them, so that what changes nothing is read, too. It never does what ends the story.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _VERBS: Final = (
 )
 _VERBS_WITH_TWO: Final = ("put {} in {}", "put {} on {}")
 _UNCHANGING_SHARE: Final = 0.2
-_MOST_THINGS: Final = 12
-"""With how many things in a place the wanderer tries its verbs; drawn by chance where there are more."""
+_MOST_TRIED: Final = 40
+"""How many commands with things the wanderer tries before it chooses."""
 
 
 def read_commands(path: Path) -> tuple[str, ...]:
@@ -123,12 +123,11 @@ def _choose(story: UnboundStory, names: dict[int, str], chosen: Counter[tuple[in
     tree, now = story.tree(), story.save()
     place = _around(tree)[-1]
     things = _in_reach(tree, names)
-    if len(things) > _MOST_THINGS:
-        things = sorted(chance.sample(things, _MOST_THINGS))
     carried = [names[n] for n in things if tree.parents[n] == tree.player]
     called = list(dict.fromkeys(names[n] for n in things))
-    commands = [*v.OPPOSITE, *(f"{verb} {name}" for name in called for verb in _VERBS)]
-    commands += [form.format(one, two) for one in carried for two in called if one != two for form in _VERBS_WITH_TWO]
+    handling = [f"{verb} {name}" for name in called for verb in _VERBS]
+    handling += [form.format(one, two) for one in carried for two in called if one != two for form in _VERBS_WITH_TWO]
+    commands = [*v.OPPOSITE, *chance.sample(handling, min(len(handling), _MOST_TRIED))]
     story.step("wait")
     waited = story.tree()
     story.restore(now)

@@ -38,13 +38,16 @@ _AWAY: Final = (
 _ARTICLE: Final = r"(?:(?:\b[Tt]he|\b[Aa]n?) |^|(?<=\n)|(?<=[.!?] ))"
 _OFF: Final = (
     rf"(?!{one_of('stays_off')}\b)[a-z]+[^s\W]s off"
-    r"(?: (?:to the |towards? the )?(?:north|south|east|west|up|down)\w*| (?:to|into|through|along|across|towards?|after|with|again)\b.*?)?"
+    r"(?: (?:to the |towards? the )?(?:north|south|east|west|up|down)\w*"
+    r"| (?:to|into|through|along|across|towards?|after|with|again)\b.*?)?"
     r"(?=[.,!;\n]| and\b|$)"
 )
 """Any verb with "off" and no object but a direction: "trundles off east"."""
 _COMES_NEAR: Final = re.compile(
-    rf"(?:\b(?:The|An?) |^|(?<=[.!?] )|(?<=\n)(?=[A-Z])){_BEING} (?!is\b|has\b|was\b|looks\b|points\b)[a-z]+[^s\W]s "
-    r"(?:down |up )?(?:(?:near|beside|next to|in front of|before|behind) you\b|at your feet\b|on your (?:shoulder|arm|head)\b)"
+    rf"(?:\b(?:The|An?) |^|(?<=[.!?] )|(?<=\n)(?=[A-Z])){_BEING} "
+    rf"(?!is\b|has\b|was\b|looks\b|points\b)[a-z]+[^s\W]s "
+    r"(?:down |up )?(?:(?:near|beside|next to|in front of|before|behind) you\b|at your feet\b"
+    r"|on your (?:shoulder|arm|head)\b)"
 )
 """Who lands, or stops, near the player is here."""
 _COMES_IN: Final = re.compile(
@@ -66,7 +69,8 @@ _GOES: Final = re.compile(
     rf"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
     rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
     rf"is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|"
-    rf"{_AWAY}|{_OFF}|sinks(?= (?:out of|like|without|slowly|beneath|below|from)|[.,!])|shatters|disintegrates|explodes|"
+    rf"{_AWAY}|{_OFF}|"
+    rf"sinks(?= (?:out of|like|without|slowly|beneath|below|from)|[.,!])|shatters|disintegrates|explodes|"
     rf"(?:breaks|bursts) (?:into|apart)|burns (?:up|away)|"
     rf"melts away|dissolves)\b"
 )
@@ -87,7 +91,9 @@ _DESTROYS: Final = re.compile(
 _IS_DESTROYED: Final = re.compile(
     r"\b(?:shatter(?:s|ing|ed)?\b|(?:in|into|to) (?:(?:an?|the|\w+) ){0,2}(?:pieces|bits|splinters|shards|fragments|"
     r"smithereens|dust|ashes)\b|up in (?:flames|smoke)\b|(?:is|are) (?:destroyed|consumed)\b|"
-    r"nothing (?:is left|remains)\b|(?<![\w ])gone\b|\b(?:is|are)(?: all| now)? gone\b|goes? up (?:like|in)\b|burns? (?:up|away|to)\b|disintegrates?\b|crumbles?\b)",
+    r"nothing (?:is left|remains)\b|"
+    r"(?:^|[.!?]\s)gone\b|\b(?:is|are)(?: all| now)? gone\b|goes? up (?:like|in)\b|"
+    r"burns? (?:up|away|to)\b|disintegrates?\b|crumbles?\b)",
     re.I,
 )
 _NOBODY: Final = frozenset({"you", "it", "he", "she", "they", "which", "that", "who", "there", "nothing", "something"})
@@ -142,12 +148,20 @@ class Movement(NamedTuple):
     end: int = -1
 
 
+_MOVEMENTS: Final = (
+    (_COMES, True, False),
+    (_GOES, False, False),
+    (_GONE, False, False),
+    (_ENTERS, True, True),
+    (_COMES_IN, True, True),
+    (_COMES_NEAR, True, True),
+)
+"""Patterns, whether they tell of who comes, and whether of somebody whom the memory does not know, too."""
+
+
 def movements(action: str | None, text: str) -> Iterator[Movement]:
     """Yield who comes, and who or what goes away or ends, as a text says."""
-    for pattern, arrives, is_sure in (
-        (_COMES, True, False), (_GOES, False, False), (_GONE, False, False), (_ENTERS, True, True), (_COMES_IN, True, True),
-        (_COMES_NEAR, True, True),
-    ):  # fmt: skip
+    for pattern, arrives, is_sure in _MOVEMENTS:
         for match in pattern.finditer(text):
             if normalise_name(match["who"]).split()[0] not in _NOBODY:
                 yield Movement(match["who"], arrives, is_sure, match.end())

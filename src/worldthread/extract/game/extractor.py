@@ -31,7 +31,13 @@ from worldthread.extract.game.openings import extract_openings
 from worldthread.extract.game.reconciliation import end_what_is_not_seen, end_what_was_taken_first, reconcile
 from worldthread.extract.game.refusals import is_refusal
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
-from worldthread.extract.game.room_identity import SET_APART, RoomFinder, carried_to, description_digest, shows_set_apart
+from worldthread.extract.game.room_identity import (
+    SET_APART,
+    RoomFinder,
+    carried_to,
+    description_digest,
+    shows_set_apart,
+)
 from worldthread.extract.game.room_title import RoomTitle, enters_darkness, find_room_title, is_carried, is_carried_off
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.extract.game.written_text import extract_written_text
@@ -57,7 +63,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/5"
+    name: Final = "game/6"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.

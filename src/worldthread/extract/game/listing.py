@@ -12,8 +12,8 @@ The wooden crate contains:                             (pair of boots, is in, wo
   A pair of boots
 =====================================================  =========================================================
 
-Where descriptions, and what lies about, have paragraphs of their own, a paragraph that begins with an indefinite article
-presents what it names ("A stuffed bear guards the door").
+Where descriptions, and what lies about, have paragraphs of their own, a paragraph that begins with an indefinite
+article presents what it names ("A stuffed bear guards the door").
 
 The place is the room when the sentence names a part of every room, such as a corner or the floor. What a sentence says
 of pictures, sounds and the like cannot be told from things; only sentences with a verb of being somewhere are read.
@@ -38,10 +38,13 @@ _PART_OF_ROOM: Final = re.compile(
     r"north|south|east|west|left|right|front|here|background|spot|rear|back|foot|bottom|top|"
     r"mud|sand|grass|dirt|earth|snow|gravel|dust|ashes|leaves|rubble|debris|rocks|boulders|branch(?:es)?|trees|shore|"
     r"beach|bank|road|path|field|clearing|glade|meadow|forest|woods?|grove|courtyard|cave|cavern|chamber|hall|hallway|"
+    r"rails?|railings?|banisters?|rafters?|beams?|nails?|pegs?|gutter|turf|drain|"
     r"lobby|yard|lawn|lane|cell|cellar|passage|passageway|tunnel)\b",
     re.I,
 )
-_FORMATION: Final = re.compile(r"an? (?:\w+ )?(?:heap|pile|stack|row|line|circle|cluster|bunch|tangle|coil|bundle|corner)\b", re.I)
+_FORMATION: Final = re.compile(
+    r"an? (?:\w+ )?(?:heap|pile|stack|row|line|circle|cluster|bunch|tangle|coil|bundle|corner)\b", re.I
+)
 """How things lie, rather than in what: "in a heap along the wall"."""
 _DIRECTION: Final = re.compile(r"the (?:(?:north|south)(?:east|west)?|east|west)")
 _DETERMINER: Final = (
@@ -135,23 +138,25 @@ _NO_NAME: Final = one_of("no_names")
 _NAMED: Final = re.compile(
     rf"^(?P<list>(?!(?i:{_NO_NAME})\b)(?:(?:The|Old|Young) )?[A-Z][\w'-]+\.?(?: (?:of (?:the )?)?[A-Z][\w'-]+){{0,3}})"
     rf"(?:(?:,[^,]*){{1,2}},)? (?:{_STATIVE} {_PREPOSITION} (?P<where>{_DETERMINER} .+|what .+)"
-    rf"|(?<=[a-z.] )(?:{_STATIVE}|(?!is |has |was )[a-z]+[^s\W]s) (?:on|in|at|against|near|over|by|up|down|about|beside|behind|here)\b.*)$"
+    rf"|(?:{_STATIVE}|(?!is |has |was )[a-z]+[^s\W]s) "
+    r"(?:on|in|at|against|near|over|by|up|down|about|beside|behind|here)\b.*)$"
 )
 """Somebody with a name or title, or what is not counted: "The Mayor paces up and down", "Seaweed lies on the sand"."""
 _PRESENTED: Final = re.compile(
     r"^(?P<list>(?:an?|some|one) [\w' -]+?(?<! of)(?<! and)(?<! the))(?:(?:,[^,]*){1,2},)? "
-    rf"(?!{one_of('sounds')}\b(?! (?:on|at|in|beside|by|against) ))(?!(?:passes|flies|drifts|blows|floats|sails|goes|comes|has|was|is) )"
+    rf"(?!{one_of('sounds')}\b(?! (?:on|at|in|beside|by|against) ))"
+    r"(?!(?:passes|flies|drifts|blows|floats|sails|goes|comes|has|was|is) )"
     r"(?P<verb>[a-z]+[^s\W]s)(?! you\b)(?!.*\b(?:your|somewhere|outside|far|distant|past|sky|horizon)\b)\b",
     re.I,
 )
+_COUNTED: Final = r"(?:an?|one|two|three|four|several) [a-z' -]+"
 _FRAGMENT: Final = re.compile(
-    r"^(?P<list>(?:an?|one|two|three|four|several) [a-z' -]+(?:,(?: and)? (?:an?|one|two|three|four|several) [a-z' -]+)*"
-    r"(?:,? and (?:an?|one|two|three|four|several) [a-z' -]+|, (?:an?|one|two|three|four|several) [a-z' -]+))$",
+    rf"^(?P<list>{_COUNTED}(?:,(?: and)? {_COUNTED})*(?:,? and|,) {_COUNTED})$",
     re.I,
 )
 """An enumeration without a verb: "One stove, one bed"."""
 _CLAUSE_IN_ITEM: Final = re.compile(
-    r"\b(?:is|are|was|were|has|have|here|there|in|on|at|by|to|from|under|over|with|like|you)\b|,.*,.*,.*,.*,", re.I
+    r"\b(?:is|are|was|were|has|have|here|there|in|on|at|by|to|from|under|over|with|like|you|few)\b", re.I
 )
 _OF_A_KIND: Final = re.compile(
     r"^(?:two|three|four|five|six|several) (?P<noun>[a-z]+)s: "
@@ -301,7 +306,9 @@ def _extract_sentence(
         for name, aside in _asides(listed):
             contents = _ASIDE_CONTENTS.search(aside)
             for found in items(contents["list"]) if contents is not None else ():
-                collector.add(v.place(found.name, v.IS_ON if contents is not None and contents["on"] else v.IS_IN, name))
+                collector.add(
+                    v.place(found.name, v.IS_ON if contents is not None and contents["on"] else v.IS_IN, name)
+                )
         if inside is not None and latest is not None:
             for found in items(inside[1]):
                 collector.add(v.place(found.name, inside[0], latest))
@@ -370,7 +377,12 @@ def _placements(
             return
         listed = sentence[match.start("list") : match.end("list")]
         if pattern is _ACTS:
-            is_doubtful = _IS_WAY.search(bare) or _LOCATED.search(groups["list"]) or _IS.search(bare) or not list(_here_among(listed, False))
+            is_doubtful = (
+                _IS_WAY.search(bare)
+                or _LOCATED.search(groups["list"])
+                or _IS.search(bare)
+                or not list(_here_among(listed, False))
+            )
             if describes_room and room is not None and not is_doubtful and " above" not in bare:
                 yield v.IS_IN, room, listed
             return
@@ -378,6 +390,10 @@ def _placements(
             continue
         if pattern is _PRESENTED and not is_own_paragraph:
             continue
+        if pattern is _NAMED and (
+            is_part_of_room(groups["list"]) or (groups["where"] is None and " " not in groups["list"])
+        ):
+            continue  # "Trees stand along the road", "Water runs down the walls"
         if pattern in (_TREATED, _PRESENTED, _FRAGMENT, _FASTENED, _ABOUT):
             kept = ", ".join(_here_among(listed, pattern is _FRAGMENT))
             if room is not None and kept and not (pattern is _FRAGMENT and _CLAUSE_IN_ITEM.search(listed)):
@@ -442,7 +458,7 @@ _OF_DESCRIPTIONS: Final = (_FASTENED, _ABOUT, _LEFT_BY, _FRAGMENT, _TREATED, _NA
 
 
 def _here_among(listed: str, is_fragment: bool) -> Iterator[str]:
-    """Yield the items of an enumeration that may be here, with an article; buildings and sights are described so, too."""
+    """Yield the items of an enumeration that may be here, with an article; buildings are described so, too."""
     for found in items(listed):
         name = found.name
         is_no_thing = name.split()[-1].lower() in words("no_things") or _BUILDING.search(name)

@@ -94,7 +94,7 @@ def reconcile(
         }
         if action is not None and _TAKEN.match(text):
             _end_what_was_asked_for(action, new, at_hand, collector)
-        _end_other_names(action, new, at_hand, collector)
+        _end_other_names(action, new, at_hand, places, collector)
         if action is not None and _TAKES_ALL.match(action):
             _end_what_all_was(new, at_hand, collector)
         _keep_known_places(new, near, places, collector)
@@ -153,6 +153,15 @@ def place_of_what_is_gone(
             collector.add(v.place(fact.subject, v.IS_IN, room))
 
 
+def thing_put_away(action: str) -> str | None:
+    """Return the thing that a command puts somewhere, normalised; ``None`` for another command."""
+    put = _PUT.match(action)
+    if put is not None:
+        return normalise_name(put["thing"])
+    named = _NAMES.match(action) if _PUT_DOWN.match(action) else None
+    return None if named is None else normalise_name(named["thing"])
+
+
 def are_alike(name: str, other: str) -> bool:
     """Return whether two names may be of one thing: one has all words of the other, and both end with the same word."""
     one, two = _words_of_thing(name), _words_of_thing(other)
@@ -165,10 +174,15 @@ def _words_of_thing(name: str) -> list[str]:
 
 
 def _end_other_names(
-    action: str | None, new: dict[str, Fact], at_hand: dict[str, Fact], collector: StatementCollector
+    action: str | None,
+    new: dict[str, Fact],
+    at_hand: dict[str, Fact],
+    places: dict[str, Fact],
+    collector: StatementCollector,
 ) -> None:
     """End what is known in this room, or carried, of things that the step names differently."""
-    taken = [name for name, fact in new.items() if fact.key[2] == v.INVENTORY]
+    # what was known under its own name has no other: "take suit" says nothing of the suit rack
+    taken = [name for name, fact in new.items() if fact.key[2] == v.INVENTORY and name not in places]
     asked = _TAKES.match(action) if action is not None and len(taken) == 1 else None
     word = normalise_name(asked["thing"]).split()[-1] if asked is not None else None
     if word is not None and word not in taken[0].split():

@@ -16,7 +16,8 @@ _MARKED_TITLE: Final = re.compile(
 # in quotes
 _WORD: Final = r"(?:[A-Z][a-z]?\.|[\"\u201c][\w' -]+[\"\u201d]|[\w'\u2019&/#+\u2013\u2014-]+)"
 _PLAIN_TITLE: Final = re.compile(
-    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]|\d+(?:st|nd|rd|th)\b){_WORD}(?:,? {_WORD}){{0,7}}"
+    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)"
+    rf"(?P<title>(?=[A-Z]|\d+(?:st|nd|rd|th)\b){_WORD}(?:,? {_WORD}){{0,7}}"
     r"(?:,? \([^()\n]+\)){0,2})$"
 )
 _ARTICLE_TITLE: Final = re.compile(rf"An? {_WORD}(?: {_WORD}){{0,5}}$")
