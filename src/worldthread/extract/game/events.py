@@ -149,20 +149,21 @@ class Movement(NamedTuple):
 
 
 _MOVEMENTS: Final = (
-    (_COMES, True, False),
-    (_GOES, False, False),
-    (_GONE, False, False),
-    (_ENTERS, True, True),
-    (_COMES_IN, True, True),
-    (_COMES_NEAR, True, True),
+    (_COMES, True, False, re.compile("")),
+    (_GOES, False, False, re.compile("")),
+    (_GONE, False, False, re.compile("gone|vanished|disappeared")),
+    (_ENTERS, True, True, re.compile("")),
+    (_COMES_IN, True, True, re.compile("s in(?: from|[.!,])")),
+    (_COMES_NEAR, True, True, re.compile(" you| at your| on your")),
 )
-"""Patterns, whether they tell of who comes, and whether of somebody whom the memory does not know, too."""
+"""Patterns, whether they tell of who comes, whether of somebody whom the memory does not know, too, and what is sought
+first, since few texts have it."""
 
 
 def movements(action: str | None, text: str) -> Iterator[Movement]:
     """Yield who comes, and who or what goes away or ends, as a text says."""
-    for pattern, arrives, is_sure in _MOVEMENTS:
-        for match in pattern.finditer(text):
+    for pattern, arrives, is_sure, cue in _MOVEMENTS:
+        for match in pattern.finditer(text) if cue.search(text) else ():
             if normalise_name(match["who"]).split()[0] not in _NOBODY:
                 yield Movement(match["who"], arrives, is_sure, match.end())
     struck = _KILLS.match(action) if action is not None else None
