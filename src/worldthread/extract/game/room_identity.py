@@ -63,7 +63,9 @@ def shows_set_apart(description: str) -> bool:
     Args:
         description: the text below a title. Where a known room is described briefly, a blank line follows the title.
     """
-    return description.startswith("\n") and bool(description.strip())
+    if description.startswith("\n"):
+        return bool(description.strip())
+    return any(_REPORTS.search(part) for part in description.split("\n\n")[1:])
 
 
 def description_digest(description: str, *, is_set_apart: bool = False) -> str | None:

@@ -21,6 +21,8 @@ _PLAIN_TITLE: Final = re.compile(
     r"(?:,? \([^()\n]+\)){0,2})$"
 )
 _ARTICLE_TITLE: Final = re.compile(rf"An? {_WORD}(?: {_WORD}){{0,5}}$")
+_ODD_TITLE: Final = re.compile(r"(?=[A-Z\d\"'\u201c(])(?:(?:[^\s.]+|[A-Z][a-z]{0,3}\.) ){0,11}[^\s.]*[\w'\u2019\")]$")
+"""A title with marks of a sentence in it ("Deck 3: Galley"), or one that begins as a sentence may ("No Man's Land")."""
 # a title amid other feedback is written like a name: these are the words that need no capital
 _SMALL_WORD: Final = re.compile(r"(?:an?|and|at|by|from|in|near|of|on|over|the|to|under|with)$")
 _POSTURE: Final = re.compile(
@@ -105,7 +107,8 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
         if line[:1] == " " or above.endswith(":"):
             continue
         heads_text = not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name)
-        if not _PLAIN_TITLE.match(line.strip()) and not (_ARTICLE_TITLE.match(name) and (heads_text or is_room(name))):
+        is_odd = _ARTICLE_TITLE.match(name) or _ODD_TITLE.match(name)
+        if not _PLAIN_TITLE.match(line.strip()) and not (is_odd and (heads_text or is_room(name))):
             continue
         if (len(name.split()) > _MOST_SMALL_WORDS or '"' in name) and not _is_name(name):
             continue  # 'The red knob reads "Off"'
