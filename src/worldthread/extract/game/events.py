@@ -56,7 +56,8 @@ _COMES_IN: Final = re.compile(
 )
 _COMES: Final = re.compile(
     rf"(?:^|(?<=[.!?] )|(?<=\n))(?:(?:The|An?) )?{_BEING} "
-    r"(?:comes? (?:\w+ )?(?:in|with|behind|after|up|from)|follows? you|(?:walks?|runs?) in|enters|arrives|joins you|"
+    r"(?:comes? (?:into|in) (?:sight|view)|"
+    r"comes? (?:\w+ )?(?:in|with|behind|after|up|from)|follows? you|(?:walks?|runs?) in|enters|arrives|joins you|"
     r"appears)\b"
 )
 _ENTERS: Final = re.compile(
@@ -69,6 +70,8 @@ _GOES: Final = re.compile(
     rf"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
     rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
     rf"is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|"
+    rf"(?:withdraws|retires|retreats|goes out|slips out|steps out)(?=[.,!]| and\b)|"
+    rf"takes (?:(?:his|her|its|their) )?leave|"
     rf"{_AWAY}|{_OFF}|"
     rf"sinks(?= (?:out of|like|without|slowly|beneath|below|from)|[.,!])|shatters|disintegrates|explodes|"
     rf"(?:breaks|bursts) (?:into|apart)|burns (?:up|away)|"

@@ -28,6 +28,12 @@ from worldthread.names import normalise_name
 Adjectives: TypeAlias = Mapping[str, str | None]
 
 _CARRYING: Final = re.compile(r"\b(?:carrying|holding|ha(?:ve|s|ving)|got)\b:?\s*(?P<list>.*)", re.I | re.S)
+_ABOUT_ONE: Final = re.compile(
+    r"^(?:(?:about|on|upon|with|in|at|round|under) (?:(?:your|the|his|her|its|their) )?\w+,? |only |just )"
+    r"(?=(?:an?|some|the|your|two|three) )",
+    re.I,
+)
+"""Where it is carried, before the enumeration: "about your person"."""
 _NOTHING: Final = re.compile(
     r"\b(?:nothing|empty[- ]handed|(?:not|n't|no) (?:have|carry(?:ing)?|hold(?:ing)?|got)? ?any ?thing)\b", re.I
 )
@@ -123,7 +129,7 @@ def _read(
     if _NOTHING.search(lines[0]):
         return (), ()
     match = _CARRYING.search(text)
-    return None if match is None else (tuple(_enumerated(match["list"].strip(), adjectives)), ())
+    return None if match is None else (tuple(_enumerated(_ABOUT_ONE.sub("", match["list"].strip()), adjectives)), ())
 
 
 def _listed(lines: list[str], inside: list[tuple[MentionedThing, str]], adjectives: Adjectives) -> list[MentionedThing]:

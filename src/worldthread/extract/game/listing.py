@@ -122,7 +122,8 @@ _ABOUT: Final = re.compile(
     r"(?: (?:the|this) (?:place|room|floor|ground)| you)?,? (?:is|are)"
     r"|(?:also |visible |right )?here(?:,? (?:is|are|you (?:can )?(?:also )?(?:see|notice|find|spot))|:)"
     r"|in (?:plain |full )?(?:view|sight) (?:is|are)"
-    r"|your (?:eyes?|gaze|attention) (?:falls?|lights?|rests?|is caught|is drawn) (?:on|upon|by|to)) "
+    r"|your (?:eyes?|gaze|attention) (?:falls?|lights?|rests?|is caught|is drawn)"
+    r"(?: also| next| then)? (?:on|upon|by|to)) "
     rf"(?P<list>{_DETERMINER}\s.+)$",
     re.I,
 )
@@ -208,6 +209,8 @@ _CONTAINS: Final = re.compile(
 )
 _VERB: Final = re.compile(r"\s(?:is|are|was|were|has|have)\s")
 _ASIDE: Final = re.compile(r"\s*\(([^()]*)\)")
+_NESTED: Final = re.compile(r"(\([^()]*?)\s*\([^()]*\)")
+"""An aside within an aside: "a dresser (on which is a teapot (which is closed))"."""
 _ASIDE_CONTENTS: Final = re.compile(
     rf"\b(?:(?:in|(?P<on>on)) (?:which|it) (?:is|are)|contain(?:s|ing)) (?P<list>{_DETERMINER}\s.+)", re.I
 )
@@ -261,6 +264,8 @@ def _listed_facts(room: str | None, text: str, describes_room: bool) -> tuple[St
     for number, line in enumerate(lines):
         if describes_room and line.strip() and number and not lines[number - 1].strip():
             own.add(line.strip())
+        while _NESTED.search(line):
+            line = _NESTED.sub(r"\1", line)
         line = _GROUP.sub(lambda group: group["list"], line)
         depth = len(line) - len(line.lstrip())
         heading = _HEADING.match(line.strip())

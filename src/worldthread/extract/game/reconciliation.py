@@ -141,6 +141,9 @@ def place_of_what_is_gone(
         view: what the memory holds before the step.
         collector: takes the statements.
     """
+    asked = thing_put_away(action)
+    meant = [fact for fact in gone if asked is not None and are_alike(fact.key[0], asked)]
+    gone = meant or gone  # what is gone besides is gone for another reason
     put = _PUT.match(action)
     if put is not None and normalise_name(put["where"]) not in ("ground", "floor"):
         where = _known_name(normalise_name(put["where"]), view)
