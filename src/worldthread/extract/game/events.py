@@ -96,6 +96,7 @@ _IS_DESTROYED: Final = re.compile(
     r"smithereens|dust|ashes)\b|up in (?:flames|smoke)\b|(?:is|are) (?:destroyed|consumed)\b|"
     r"nothing (?:is left|remains)\b|"
     r"(?:^|[.!?]\s)gone\b|\b(?:is|are)(?: all| now)? gone\b|goes? up (?:like|in)\b|"
+    r"\bit (?:breaks|bursts|splits|snaps)\b(?! (?:free|off|open|away))|"
     r"burns? (?:up|away|to)\b|disintegrates?\b|crumbles?\b)",
     re.I,
 )
