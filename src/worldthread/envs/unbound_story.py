@@ -3,7 +3,7 @@
 Bindings tell jericho where in its memory a game keeps the score, what it prints at its end, and which object is the
 player. Without them there are no points, no end but the question of the game itself, and no lists of actions; but the
 tree of objects is in every story at the same place, so that a memory can be checked against it once it is known which
-object is the player (:func:`find_player`).
+object is the player (:func:`worldthread.play.unbound_plays.find_player`).
 
 The interpreter prints the status line into the text. It is known by the row of spaces with which it is drawn.
 """
@@ -11,9 +11,6 @@ The interpreter prints the status line into the text. It is known by the row of 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +18,6 @@ from worldthread.envs.base import NO_OUTPUT
 from worldthread.envs.jericho import clean_text, leave_pauses, listed, ways_out
 from worldthread.envs.jericho_engine import EngineState, JerichoEngine
 from worldthread.envs.zmachine_objects import TrueTree, read_tree
-from worldthread.errors import GameFileError
-from worldthread.extract.game.commands import direction_of
 
 _LATE_STATUS_LINE: Final = re.compile(r"\n?>? {20,}[^\n]*\Z")
 _EARLY_STATUS_LINE: Final = re.compile(r"\A *>?[^\n]* {20,}[^\n]*(?:\n|\Z)")
@@ -105,29 +100,3 @@ class UnboundStory:
     def _clean(self, printed: str) -> str:
         printed = _EARLY_STATUS_LINE.sub("", printed) if self._is_early else _LATE_STATUS_LINE.sub("", printed)
         return printed.strip("\n")
-
-
-def find_player(trees: Sequence[TrueTree], commands: Sequence[str]) -> int:
-    """Find the object of the player: it goes elsewhere with directions, and things come to it.
-
-    Args:
-        trees: the tree of objects at the beginning of a play and after each command.
-        commands: the commands.
-
-    Returns:
-        The number of the object.
-
-    Raises:
-        GameFileError: no object moves when the player goes.
-    """
-    went: Counter[int] = Counter()
-    got: Counter[int] = Counter()
-    for (before, after), command in zip(pairwise(trees), commands, strict=True):
-        moved = [n for n, parent in enumerate(after.parents) if parent != before.parents[n]]
-        if direction_of(command) is not None:
-            went.update(moved)
-        else:
-            got.update({after.parents[n] for n in moved})
-    if not went:
-        raise GameFileError("no object moves when the player goes somewhere, so that the player cannot be found")
-    return max(went, key=lambda n: (went[n] + got[n], -n))

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from worldthread.envs.unbound_story import UnboundStory, find_player
+from worldthread.envs.unbound_story import UnboundStory
 from worldthread.envs.zmachine_objects import StoryObjects, TrueTree
-from worldthread.errors import InputError
+from worldthread.errors import GameFileError, InputError
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.commands import direction_of
 from worldthread.play.true_step import TrueStep
 
 _VERBS: Final = (
@@ -94,6 +97,32 @@ def set_player(story: UnboundStory, commands: tuple[str, ...]) -> None:
             break
         trees.append(story.tree())
     story.player = find_player(trees, commands[: len(trees) - 1])
+
+
+def find_player(trees: Sequence[TrueTree], commands: Sequence[str]) -> int:
+    """Find the object of the player: it goes elsewhere with directions, and things come to it.
+
+    Args:
+        trees: the tree of objects at the beginning of a play and after each command.
+        commands: the commands.
+
+    Returns:
+        The number of the object.
+
+    Raises:
+        GameFileError: no object moves when the player goes.
+    """
+    went: Counter[int] = Counter()
+    got: Counter[int] = Counter()
+    for (before, after), command in zip(pairwise(trees), commands, strict=True):
+        moved = [n for n, parent in enumerate(after.parents) if parent != before.parents[n]]
+        if direction_of(command) is not None:
+            went.update(moved)
+        else:
+            got.update({after.parents[n] for n in moved})
+    if not went:
+        raise GameFileError("no object moves when the player goes somewhere, so that the player cannot be found")
+    return max(went, key=lambda n: (went[n] + got[n], -n))
 
 
 def wander(story: UnboundStory, steps: int, seed: int) -> list[TrueStep]:
