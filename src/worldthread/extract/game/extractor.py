@@ -35,7 +35,6 @@ from worldthread.extract.game.room_identity import (
     SET_APART,
     RoomFinder,
     carried_to,
-    description_digest,
     shows_set_apart,
 )
 from worldthread.extract.game.room_title import RoomTitle, enters_darkness, find_room_title, is_carried, is_carried_off
@@ -149,7 +148,7 @@ def _identified(
     name = finder.find(title.name, title.after)
     if shows_set_apart(title.after):
         collector.add(SET_APART)
-    digest = description_digest(title.after, is_set_apart=view.holds(SET_APART))
+    digest = finder.digest
     if name is None:
         return None
     collector.add(_PLAIN_TITLES)

@@ -264,7 +264,7 @@ def _listed_facts(room: str | None, text: str, describes_room: bool) -> tuple[St
     for number, line in enumerate(lines):
         if describes_room and line.strip() and number and not lines[number - 1].strip():
             own.add(line.strip())
-        while _NESTED.search(line):
+        while line.count("(") > 1 and _NESTED.search(line):
             line = _NESTED.sub(r"\1", line)
         line = _GROUP.sub(lambda group: group["list"], line)
         depth = len(line) - len(line.lstrip())
@@ -285,7 +285,7 @@ def _listed_facts(room: str | None, text: str, describes_room: bool) -> tuple[St
             plain.append(line)
     it: str | None = None
     for sentence in sentences("\n".join(plain)):
-        is_own = any(line.startswith(sentence) for line in own)
+        is_own = bool(own) and any(line.startswith(sentence) for line in own)
         it = _extract_sentence(sentence.rstrip(".!"), room, it, collector, describes_room, is_own) or it
     return tuple(collector.statements)
 
@@ -318,7 +318,7 @@ def _extract_sentence(
             for found in items(inside[1]):
                 collector.add(v.place(found.name, inside[0], latest))
                 collector.add_states(found)
-    held = _HOLDS.search(sentence) if latest is not None else None
+    held = _HOLDS.search(sentence) if latest is not None and "ing " in sentence else None
     if held is not None and latest is not None:
         for found in items(held["list"]):
             if found.name.split()[-1].lower() not in words("no_things"):

@@ -139,6 +139,8 @@ class RoomFinder:
         self._habit = view.value(v.KNOWN_ROOMS, v.ARE_DESCRIBED)
         self.habit: str | None = None
         """How the game describes known rooms, when this step shows it."""
+        self.digest: str | None = None
+        """Of the description, once a room was sought (:meth:`find`)."""
 
     def _digest_of(self, description: str) -> str | None:
         return description_digest(description, is_set_apart=self._view.holds(SET_APART))
@@ -154,10 +156,10 @@ class RoomFinder:
             The name of a known room, the title, or a new name made from it; ``None`` when it may be one of several
             known rooms as well as another.
         """
+        digest = self.digest = self._digest_of(description)
         known = {normalise_name(name): name for name in self._namesakes(title)}
         if not known:
             return title
-        digest = self._digest_of(description)
         if self._direction is None:
             found = self._without_a_move(known, digest)
         else:

@@ -111,8 +111,7 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
         if line[:1] == " " or above.endswith(":"):
             continue
         heads_text = not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name)
-        is_odd = _ARTICLE_TITLE.match(name) or _ODD_TITLE.match(name)
-        if not _PLAIN_TITLE.match(line.strip()) and not (is_odd and (heads_text or is_room(name))):
+        if not _PLAIN_TITLE.match(line.strip()) and not (_is_odd(name) and (heads_text or is_room(name))):
             continue
         if (len(name.split()) > _MOST_SMALL_WORDS or '"' in name) and not _is_name(name):
             continue  # 'The red knob reads "Off"'
@@ -125,6 +124,13 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
     posture = _IN_OR_ON.search(lines[number].strip())
     inside = None if posture is None else (posture["preposition"], posture["thing"])
     return RoomTitle(name, "\n".join(lines[:number]), "\n".join(lines[number + 1 :]), inside=inside)
+
+
+def _is_odd(name: str) -> bool:
+    """Return whether a line may be a title of unusual form; most lines end as sentences do."""
+    if name[-1:] in ("", ".", "!", "?", ",", ":"):
+        return False
+    return _ARTICLE_TITLE.match(name) is not None or _ODD_TITLE.match(name) is not None
 
 
 def _is_name(line: str) -> bool:
