@@ -323,7 +323,8 @@ def _end_what_was_said(
 ) -> None:
     """Drop that somebody is here whom the text names for the last time when it says that they go."""
     who = normalise_name(movement.who)
-    if room is None or set(who.split()) & set(re.findall(r"[a-z0-9'-]+", text[movement.end :].casefold())):
+    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, who.split()))})\b", re.I)
+    if room is None or named.search(text, movement.end):
         return
     here = [name for name, fact in said.items() if fact.key[2] == normalise_name(room) and name != v.PLAYER]
     alike = [name for name in here if name == who or name.split()[0] == who or are_alike(name, who)]
