@@ -19,13 +19,13 @@ from worldthread.graph import TemporalGraph
 from worldthread.play.audit_story import (
     StoryAuditor,
     StoryReport,
-    TrueStep,
     audit_game,
     open_mark,
     opening_flips,
     own_open_mark,
     play_walkthrough,
 )
+from worldthread.play.true_step import TrueStep
 from worldthread.types import Episode, Extraction, Fact
 
 PLAYER, HALL, ATTIC, LAMP, BOX, COIN = 1, 2, 3, 4, 5, 6

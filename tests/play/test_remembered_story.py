@@ -17,8 +17,9 @@ from worldthread.extract.base import GameStep
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
-from worldthread.play.audit_story import StoryAuditor, StoryReport, TrueStep
+from worldthread.play.audit_story import StoryAuditor, StoryReport
 from worldthread.play.loop import Play
+from worldthread.play.true_step import TrueStep
 
 MOVES = 60
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from worldthread.arguments import require_methods
 from worldthread.extract.base import GameStep
@@ -48,6 +48,17 @@ class AgentMemory(Protocol):
         Returns:
             A view of the statements that hold then.
         """
+
+
+@runtime_checkable
+class _ManyAtOnce(Protocol):
+    """A memory that changes many episodes in one transaction; a file is emptied of what is forgotten once for each."""
+
+    def add_many(self, episodes: Iterable[Episode]) -> object:
+        """Add episodes."""
+
+    def forget_many(self, episodes: Sequence[str]) -> object:
+        """Remove episodes, by their ids."""
 
 
 @dataclass(frozen=True)
@@ -259,10 +270,15 @@ class PerceivingAgent(Agent):
 
     def _restore_memory(self, moment: int | None) -> None:
         wanted = {} if moment is None else {episode.id: episode for episode in self.episodes_to(moment)}
-        for id in [id for id in self._remembered if id not in wanted]:
-            self.memory.forget(id)
-        for id, episode in wanted.items():
-            if id not in self._remembered:
+        gone = [id for id in self._remembered if id not in wanted]
+        back = [episode for id, episode in wanted.items() if id not in self._remembered]
+        if isinstance(self.memory, _ManyAtOnce):
+            self.memory.forget_many(gone)
+            self.memory.add_many(back)
+        else:
+            for id in gone:
+                self.memory.forget(id)
+            for episode in back:
                 self.memory.add(episode)
         self._remembered = wanted
 

@@ -26,8 +26,29 @@ def audit_stories(
     ] = None,
     steps: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="The largest number of steps; without, all, or 300 of an agent."),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="The largest number of steps; without, all, or 300 of an agent and 250 of a wanderer.",
+        ),
     ] = None,
+    walkthrough: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            help="A walkthrough, one command a line, of a game that jericho does not know. Repeatable: one for each "
+            "GAME, in the same order.",
+        ),
+    ] = None,
+    wanderers: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="With --walkthrough: also audit N plays by a player who tries what changes things.",
+        ),
+    ] = 0,
     mistakes: Annotated[
         int, typer.Option(min=0, metavar="N", help="Also print the N mistakes of each game that lasted longest.")
     ] = 0,
@@ -35,9 +56,9 @@ def audit_stories(
 ) -> None:
     """Check the memory of Z-machine games against the engine, along each game's walkthrough.
 
-    Plays the walkthrough that jericho knows, or lets an agent play, remembers every step by rule, and after every step
-    compares the memory with the engine's tree of objects: where the player and things are, what is carried, and which
-    ways lead where.
+    Plays the walkthrough that jericho knows, or one from a file, or lets an agent play, remembers every step by rule,
+    and after every step compares the memory with the engine's tree of objects: where the player and things are, what
+    is carried, and which ways lead where.
     What is open or closed is checked where the other games teach which attribute of their compiler says so. Prints
     precision and recall by kind, the share of statements that are stale, merged and split rooms, and wrong ways.
 
@@ -48,14 +69,21 @@ def audit_stories(
         worldthread bench audit-stories games/jericho/*.z5 --json
 
         worldthread bench audit-stories zork1 --agent random --steps 100
+
+        worldthread bench audit-stories mine.z5 --walkthrough mine.txt --wanderers 2
     """
     from rich.console import Console
 
+    from worldthread.errors import InputError
     from worldthread.play.audit_story import audit_games
 
+    if walkthrough and agent is not None:
+        raise InputError("--agent needs a game that jericho knows; with --walkthrough use --wanderers")
+    if wanderers and not walkthrough:
+        raise InputError("--wanderers needs --walkthrough, which tells which object is the player")
     reports: dict[str, StoryReport] = {}
     with Console(stderr=True).status("playing"):
-        for game, report in audit_games(games, steps, agent):
+        for game, report in audit_games(games, steps, agent, walkthroughs=walkthrough or (), wanderers=wanderers):
             name = Path(game).stem
             reports[name] = report
             if as_json:

@@ -19,6 +19,7 @@ import random
 import re
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -276,17 +277,7 @@ class JerichoEnvironment(RestorableEnvironment):
         """
         if not self._was_reset:
             raise EpisodeOverError("there is no true state yet: call reset() first")
-        engine = self._engine
-        if not self._running or engine.awaits_key:
-            return {}
-        now = engine.save()
-        found = {}
-        for direction, word in _DIRECTIONS.items():
-            reply = clean_text(engine.step(word))
-            tree = read_tree(engine.story, engine.memory(), engine.player)
-            found[direction] = (tree.holders(engine.player), reply)
-            engine.restore(now)
-        return found
+        return {} if not self._running else ways_out(self._engine, self._engine.player, clean_text)
 
     def close(self) -> None:
         self._engine.close()
@@ -314,12 +305,7 @@ class JerichoEnvironment(RestorableEnvironment):
         )
 
     def _skip_pauses(self, printed: str) -> str:
-        """Leave menus and pauses that wait for a key; return all that was printed."""
-        texts = [clean_text(printed)]
-        engine = self._engine
-        while engine.awaits_key and len(texts) <= _MAX_KEYS and not (engine.over or engine.won):
-            texts.append(clean_text(engine.step(_LEAVE)))
-        return "\n\n".join(filter(None, texts)) or NO_OUTPUT
+        return leave_pauses(self._engine, printed, clean_text) or NO_OUTPUT
 
     def _inventory_and_actions(self, now: EngineState, digest: bytes) -> tuple[str | None, tuple[str, ...] | None]:
         """Return the inventory and the valid actions of a state in which the game is not over."""
@@ -448,6 +434,47 @@ def make_jericho(spec: GameSpec, *, file: str, **arguments: Any) -> JerichoEnvir
             f"the game {spec.id!r} needs the file {file}{SUFFIXES[0]} (or {', '.join(SUFFIXES[1:])}), which "
             f"worldthread does not ship: set ${GAMES_VARIABLE} to the folder where it lies. {error}"
         ) from error
+
+
+def leave_pauses(engine: JerichoEngine, printed: str, clean: Callable[[str], str]) -> str:
+    """Leave menus and pauses that wait for a key.
+
+    Args:
+        engine: the game.
+        printed: what it printed last.
+        clean: makes a text of what is printed.
+
+    Returns:
+        All that was printed.
+    """
+    texts = [clean(printed)]
+    while engine.awaits_key and len(texts) <= _MAX_KEYS and not (engine.over or engine.won):
+        texts.append(clean(engine.step(_LEAVE)))
+    return "\n\n".join(filter(None, texts))
+
+
+def ways_out(engine: JerichoEngine, player: int, clean: Callable[[str], str]) -> dict[str, tuple[tuple[int, ...], str]]:
+    """Try every direction from the state of a game, which is restored.
+
+    Args:
+        engine: the game.
+        player: the number of the player's object.
+        clean: makes a text of what is printed.
+
+    Returns:
+        By direction the objects in which the player is afterwards, as numbers, from the inside out, and what is
+        printed; empty when the game waits for a key.
+    """
+    if engine.awaits_key:
+        return {}
+    now = engine.save()
+    found = {}
+    for direction, word in _DIRECTIONS.items():
+        reply = clean(engine.step(word))
+        tree = read_tree(engine.story, engine.memory(), player)
+        found[direction] = (tree.holders(player), reply)
+        engine.restore(now)
+    return found
 
 
 def clean_text(printed: str) -> str:

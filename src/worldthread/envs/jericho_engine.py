@@ -10,6 +10,7 @@ import ctypes
 import hashlib
 import importlib.util
 import threading
+import warnings
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from worldthread.errors import GameFileError, MissingExtraError
 SUFFIXES = (".z5", ".z8", ".z3", ".z4", ".z6", ".z7")
 """Suffixes of Z-machine stories."""
 
+_ANY_SEED = 1
 _WORD_BYTES = 2
 _READ_KEY = 246
 """Opcode that waits for a single key; 228 waits for a line."""
@@ -82,13 +84,15 @@ class JerichoEngine:
 
     Args:
         path: the story file.
+        must_be_known: whether jericho has to know the game. Of another one it can tell neither the score nor the end,
+            nor which object is the player, and it lists no objects and no templates.
 
     Raises:
         GameFileError: the file is absent, or is not a game whose score and end jericho can read.
         MissingExtraError: jericho is not installed.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, must_be_known: bool = True) -> None:
         require_jericho(f"the game {path.name!r}")
         check_story(path)
         import jericho
@@ -97,20 +101,23 @@ class JerichoEngine:
         self.digest = hashlib.sha256(self.story).hexdigest()
         known_by = hashlib.md5(self.story, usedforsecurity=False).hexdigest()
         # checked before loading: a damaged story makes the interpreter end the process
-        if known_by not in jericho.defines.BINDINGS_DICT:
+        if must_be_known and known_by not in jericho.defines.BINDINGS_DICT:
             raise GameFileError(
                 f"{path}: jericho knows no game with this content, so its score and its end cannot be read; get the "
                 f"release that jericho supports (this file's MD5 is {known_by})"
             )
-        # any seed: every reset passes its own
-        self._frotz: Any = jericho.FrotzEnv(str(path), seed=1)
-        self.own_seed: int = self._frotz.bindings["seed"]
-        self.walkthrough: tuple[str, ...] = _single_commands(self._frotz.get_walkthrough())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", jericho.UnsupportedGameWarning)
+            # any seed: every reset passes its own
+            self._frotz: Any = jericho.FrotzEnv(str(path), seed=_ANY_SEED)
+        bindings = self._frotz.bindings
+        self.own_seed: int = bindings.get("seed", _ANY_SEED)
+        self.walkthrough: tuple[str, ...] = _single_commands(self._frotz.get_walkthrough()) if bindings else ()
         dictionary = self._frotz.get_dictionary()
         self.words: frozenset[str] = frozenset(word.word for word in dictionary)
         self.nouns: frozenset[str] = frozenset(word.word for word in dictionary if word.is_noun)
         self.word_length = max(map(len, self.words))
-        self.templates: tuple[str, ...] = tuple(dict.fromkeys(self._frotz.act_gen.templates))
+        self.templates: tuple[str, ...] = tuple(dict.fromkeys(self._frotz.act_gen.templates)) if bindings else ()
         self._library: Any = self._frotz.frotz_lib
         # calls that keep Python's lock: for short calls, releasing and taking it again costs more
         self._quick: Any = ctypes.PyDLL("", handle=self._library._handle)

@@ -19,6 +19,8 @@ _ALPHABETS: Final = (
 )
 _WORD: Final = re.compile(r"[a-z0-9']+")
 _LINKING: Final = frozenset({"of", "the", "a", "an", "some", "and", "with", "to", "in", "on", "from", "at", "your"})
+_MOST_IN_A_ROOM: Final = 25
+"""An object with more children than this, at the top of the tree, holds the rooms."""
 _LAST_OF_TEXT: Final = 0x8000
 _ADJECTIVE_FLAG: Final = 0x20
 _ADJECTIVE_FIRST: Final = 2
@@ -59,6 +61,11 @@ class TrueTree(NamedTuple):
             found.append(parent)
             parent = self.parents[parent]
         return tuple(found)
+
+    def room_holder(self) -> int:
+        """Return the object that holds the rooms; 0 where rooms are at the top of the tree themselves."""
+        top = (self.player, *self.holders(self.player))[-1]
+        return top if self.parents.count(top) > _MOST_IN_A_ROOM else 0
 
 
 def read_tree(story: bytes, memory: bytes, player: int) -> TrueTree:

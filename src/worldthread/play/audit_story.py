@@ -34,13 +34,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Final
 
 from worldthread.agents import make_agent
+from worldthread.envs.files import find_game_file
 from worldthread.envs.jericho import JerichoEnvironment, open_jericho
+from worldthread.envs.jericho_engine import SUFFIXES
+from worldthread.envs.unbound_story import UnboundStory
 from worldthread.envs.zmachine_objects import StoryObject, StoryObjects, TrueTree
 from worldthread.errors import InputError
 from worldthread.extract.base import GameStep
@@ -52,17 +56,18 @@ from worldthread.names import normalise_name
 from worldthread.play.audit import AuditShares
 from worldthread.play.audit_mapping import Key
 from worldthread.play.loop import Play
+from worldthread.play.true_step import TrueStep
+from worldthread.play.unbound_plays import play_commands, read_commands, wander
 from worldthread.types import Episode
 
 KINDS: Final = ("player", "carried", "thing", "fixture", "way", "exit", "state")
 """The kinds of statements, as the table above names them."""
 _TARGETED: Final = ("player", "carried", "thing", "way", "exit", "state")
-_MOST_ROOMLIKE: Final = 25
-"""An object with more children than this, at the top of the tree, holds the rooms."""
 _COMMON_MARK: Final = 0.3
 _RARE_MARK: Final = 0.1
 """An attribute marks scenery when this share of what is never taken has it, and at most this share of what is."""
 _MOVES_OF_AGENT: Final = 300
+_MOVES_OF_WANDERER: Final = 250
 _NUMBER: Final = re.compile(r" \(\d+\)$")
 _OPENS: Final = re.compile(r"(?:open|unlock|close|shut)\b", re.IGNORECASE)
 _IS_OPEN: Final = re.compile(r"\b(?:open|opens|opened)\b", re.IGNORECASE)
@@ -71,20 +76,6 @@ _LEAST_FLIPS: Final = 3
 _OWN_SHARE: Final = 0.75
 _LEAST_GAMES: Final = 2
 """In how many other games of a compiler the same attribute must mark what is open."""
-
-
-class TrueStep(NamedTuple):
-    """A step of a walkthrough and the true state after it.
-
-    Args:
-        step: what was on screen.
-        tree: the tree of objects.
-        ways: for each direction the objects in which the player then is, from the inside out, and the reply.
-    """
-
-    step: GameStep
-    tree: TrueTree
-    ways: dict[str, tuple[tuple[int, ...], str]]
 
 
 @dataclass(frozen=True)
@@ -307,7 +298,12 @@ def own_open_mark(own: Counter[int]) -> int | None:
 
 
 def audit_games(
-    games: Iterable[str], most: int | None = None, agent: str | None = None
+    games: Iterable[str],
+    most: int | None = None,
+    agent: str | None = None,
+    *,
+    walkthroughs: Sequence[Path] = (),
+    wanderers: int = 0,
 ) -> Iterator[tuple[str, StoryReport]]:
     """Audit the memories of several games; what is open is checked by an attribute that the other games teach.
 
@@ -315,26 +311,56 @@ def audit_games(
 
     Args:
         games: the games, as :func:`audit_game` takes them.
-        most: the largest number of steps of each; ``None`` for all, or 300 of an agent.
+        most: the largest number of steps of each; ``None`` for all, or 300 of an agent and 250 of a wanderer.
         agent: the agent that plays, as for :func:`play_agent`; ``None``: the walkthroughs are played.
+        walkthroughs: a walkthrough of each game, for stories that jericho has no bindings of.
+        wanderers: how many plays of a wanderer (:mod:`worldthread.play.unbound_plays`) to audit as well of each game
+            with such a walkthrough.
 
     Yields:
-        Each game and its report.
+        Each play, by the name of its game and the number of the wanderer, and its report.
 
     Raises:
         UnknownGameError, GameFileError, GenerationError, MissingExtraError: as
             :func:`~worldthread.envs.jericho.open_jericho`.
-        InputError: as :func:`play_agent`.
+        InputError: as :func:`play_agent`; or there are walkthroughs, and not one for each game.
     """
-    plays = {game: _play(game, most, agent) for game in games}
-    flips = {game: opening_flips(story, played) for game, (story, played) in plays.items()}
-    compilers = {game: StoryObjects(story).is_inform for game, (story, _) in plays.items()}
-    for game, (story, played) in plays.items():
-        alike = [flips[other] for other in plays if other != game and compilers[other] == compilers[game]]
-        mark = open_mark(flips[game], alike)
-        report = _audit(story, played, own_open_mark(flips[game]) if mark is None else mark)
+    games = list(games)
+    if walkthroughs and len(walkthroughs) != len(games):
+        raise InputError(f"{len(walkthroughs)} walkthroughs for {len(games)} games: name one for each, in their order")
+    plays: dict[str, tuple[bytes, list[TrueStep]]] = {}
+    if walkthroughs:
+        for game, walkthrough in zip(games, walkthroughs, strict=True):
+            plays |= _play_unbound(game, read_commands(walkthrough), most, wanderers)
+    else:
+        plays = {game: _play(game, most, agent) for game in games}
+    flips = {name: opening_flips(story, played) for name, (story, played) in plays.items()}
+    compilers = {name: StoryObjects(story).is_inform for name, (story, _) in plays.items()}
+    for name, (story, played) in plays.items():
+        alike = [
+            flips[other]
+            for other, (its_story, _) in plays.items()
+            if its_story != story and compilers[other] == compilers[name]
+        ]
+        own = sum((flips[other] for other, (its_story, _) in plays.items() if its_story == story), Counter[int]())
+        mark = open_mark(own, alike)
+        report = _audit(story, played, own_open_mark(own) if mark is None else mark)
         report.open_mark_is_own = mark is None
-        yield game, report
+        yield name, report
+
+
+def _play_unbound(
+    game: str, commands: tuple[str, ...], most: int | None, wanderers: int
+) -> dict[str, tuple[bytes, list[TrueStep]]]:
+    story = UnboundStory(find_game_file(game, subfolder="jericho", suffixes=SUFFIXES))
+    try:
+        plays = {game: (story.story, play_commands(story, commands, most))}
+        for number in range(1, wanderers + 1):
+            played = wander(story, most or _MOVES_OF_WANDERER, number)
+            plays[f"{Path(game).stem}, wanderer {number}"] = story.story, played
+        return plays
+    finally:
+        story.close()
 
 
 def audit_game(game: str, most: int | None = None) -> StoryReport:
@@ -393,7 +419,7 @@ class StoryAuditor:
         self._played = played
         # early games of Inform move the player into this object when it is dark
         self._dark = {number for number, thing in self._objects.items() if _words(thing.name) == v.DARKNESS}
-        self._room_holder = self._find_room_holder()
+        self._room_holder = played[0].tree.room_holder()
         self._rooms = [self._room_of(true.tree, true.tree.player) for true in played]
         self._room_numbers = {room for room in self._rooms if room}
         self._floating = self._find_floating()
@@ -438,12 +464,6 @@ class StoryAuditor:
         return report
 
     # what is true
-
-    def _find_room_holder(self) -> int:
-        tree = self._played[0].tree
-        chain = [tree.player, *tree.holders(tree.player)]
-        top = chain[-1]
-        return top if sum(parent == top for parent in tree.parents) > _MOST_ROOMLIKE else 0
 
     def _room_of(self, tree: TrueTree, number: int) -> int:
         """Return the room of an object; 0 when it is in none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.errors import AgentError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
+from worldthread.memory import Memory
 from worldthread.play.loop import Play
 from worldthread.play.step_record import StepRecord
 
@@ -110,3 +112,22 @@ def test_a_real_game_gains_points_and_plays_the_same_again(
     first = scores()
     assert first == scores()
     assert max(record["score"] for record in first) >= 30
+
+
+def test_a_return_changes_a_memory_in_a_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time that something is forgotten, the file is emptied of it, which takes as long as for many at once."""
+    _, expected = play(60)
+    with Memory(tmp_path / "play.worldthread", embedder="fake", model="none") as memory:
+        forgotten: list[int] = []
+        forget_many = memory.record.forget_many
+
+        def counted(episodes: Sequence[str]) -> object:
+            forgotten.append(len(episodes))
+            return forget_many(episodes)
+
+        monkeypatch.setattr(memory.record, "forget_many", counted)
+        agent = make_agent("go_explore", memory.record)
+        game = Play(ScriptedWorld(lambda seed: HOUSE), agent, memory.record.graph, max_moves=60, audit=False)
+        assert [record.observation for record in game] == [record.observation for record in expected]
+        assert game.returns == len(forgotten) > 0
+        assert max(forgotten) > 1

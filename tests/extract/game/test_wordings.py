@@ -15,7 +15,11 @@ from worldthread.names import normalise_name
 from worldthread.types import Episode
 
 START = "Shed\nThis is a shed full of tools, and the only way out of it is the door to the south."
-CASES: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "wordings.toml").read_text())["case"]
+CASES: list[dict[str, Any]] = [
+    case
+    for name in ("wordings.toml", "wordings_of_strangers.toml")
+    for case in tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))["case"]
+]
 
 
 def view_after(case: dict[str, Any]) -> GraphView:

@@ -9,7 +9,9 @@ from typing import Final
 
 from worldthread.extract.game.vocabulary import CLOSED, CUT_STATES, HEAT_STATES, LOCKED, OPEN
 
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z\d])|\n+")
+_SENTENCE_END: Final = re.compile(
+    r"(?<=[.!?])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bProf\.)[\"')\]]*\s+(?=[\"'(\[]?[A-Z\d])|\n+"
+)
 _NEXT_ITEM: Final = re.compile(r"(?:\s*,\s*(?:and\s+)?|\s+and\s+)(?=(?:an?|some|the|your)\s)", re.I)
 _ARTICLE: Final = re.compile(
     r"^(?:an?|some|the|your|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+", re.I
@@ -29,7 +31,9 @@ _LEGIBLE: Final = re.compile(
     r"\b(?:notes?|letter|paper|leaflet|\w*book|sign|map|scroll|page|card|diary|poster)\b",
     re.I,
 )
-VAGUE: Final = re.compile(r"\b(?:one of|some|other|another|it|which|this|that|all|each|every|any)\b", re.I)
+VAGUE: Final = re.compile(
+    r"\b(?:one of|number of|couple of|some|other|another|it|which|this|that|all|each|every|any)\b", re.I
+)
 """Pattern of words with which a phrase names no particular thing."""
 
 PARTICIPLE: Final = {

@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from worldthread.extract.game.words import one_of
 from worldthread.names import normalise_name
 
 _BEING: Final = r"(?P<who>[A-Za-z][\w'-]*(?: (?!(?:is|are|has|and|or|as|of)\b)[A-Za-z][\w'-]*){0,2}?)"
@@ -35,9 +36,28 @@ _AWAY: Final = (
     rf"(?:{_MOTION})(?: \w+ly)? (?:away|off|out|elsewhere|(?:to the |towards? the )?(?:north|south|east|west)\w*)\b"
 )
 _ARTICLE: Final = r"(?:(?:\b[Tt]he|\b[Aa]n?) |^|(?<=\n)|(?<=[.!?] ))"
+_OFF: Final = (
+    rf"(?!{one_of('stays_off')}\b)[a-z]+[^s\W]s off"
+    r"(?: (?:to the |towards? the )?(?:north|south|east|west|up|down)\w*"
+    r"| (?:to|into|through|along|across|towards?|after|with|again)\b.*?)?"
+    r"(?=[.,!;\n]| and\b|$)"
+)
+"""Any verb with "off" and no object but a direction: "trundles off east"."""
+_COMES_NEAR: Final = re.compile(
+    rf"(?:\b(?:The|An?) |^|(?<=[.!?] )|(?<=\n)(?=[A-Z])){_BEING} "
+    rf"(?!is\b|has\b|was\b|looks\b|points\b)[a-z]+[^s\W]s "
+    r"(?:down |up )?(?:(?:near|beside|next to|in front of|before|behind) you\b|at your feet\b"
+    r"|on your (?:shoulder|arm|head)\b)"
+)
+"""Who lands, or stops, near the player is here."""
+_COMES_IN: Final = re.compile(
+    rf"(?:\b(?:[Tt]he|[Aa]n?) |(?:^|(?<=[.!?] )|(?<=\n))(?=[A-Z])){_BEING} (?:suddenly |slowly |quickly |quietly )?"
+    rf"(?!{one_of('stays_in')}\b)[a-z]+[^s\W]s in(?: from (?:the|out of) [\w ]+)?(?=[.!,])"
+)
 _COMES: Final = re.compile(
     rf"(?:^|(?<=[.!?] )|(?<=\n))(?:(?:The|An?) )?{_BEING} "
-    r"(?:comes? (?:\w+ )?(?:in|with|behind|after|up|from)|follows? you|(?:walks?|runs?) in|enters|arrives|joins you|"
+    r"(?:comes? (?:into|in) (?:sight|view)|"
+    r"comes? (?:\w+ )?(?:in|with|behind|after|up|from)|follows? you|(?:walks?|runs?) in|enters|arrives|joins you|"
     r"appears)\b"
 )
 _ENTERS: Final = re.compile(
@@ -50,10 +70,18 @@ _GOES: Final = re.compile(
     rf"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
     rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
     rf"is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|"
-    rf"{_AWAY}|shatters|disintegrates|explodes|"
+    rf"(?:withdraws|retires|retreats|goes out|slips out|steps out)(?=[.,!]| and\b)|"
+    rf"takes (?:(?:his|her|its|their) )?leave|"
+    rf"{_AWAY}|{_OFF}|"
+    rf"sinks(?= (?:out of|like|without|slowly|beneath|below|from)|[.,!])|shatters|disintegrates|explodes|"
     rf"(?:breaks|bursts) (?:into|apart)|burns (?:up|away)|"
     rf"melts away|dissolves)\b"
 )
+_GONE: Final = re.compile(
+    rf"\b(?:the|The) {_BEING},? (?:and |but )?(?:you |there |only )?[^.!?\"]{{0,60}}?\b(?:he|she|it|they) "
+    r"(?:has|have|had|is|are) (?:gone|vanished|disappeared)\b"
+)
+"""A pronoun for who goes: "When you turn back to the guide, you see that she has gone"."""
 _KILLS: Final = re.compile(
     r"(?:kill|attack|hit|stab|slay|fight|shoot) (?:the |an? )?(?P<who>[\w' -]+?)(?: with .*)?$", re.I
 )
@@ -66,7 +94,10 @@ _DESTROYS: Final = re.compile(
 _IS_DESTROYED: Final = re.compile(
     r"\b(?:shatter(?:s|ing|ed)?\b|(?:in|into|to) (?:(?:an?|the|\w+) ){0,2}(?:pieces|bits|splinters|shards|fragments|"
     r"smithereens|dust|ashes)\b|up in (?:flames|smoke)\b|(?:is|are) (?:destroyed|consumed)\b|"
-    r"nothing (?:is left|remains)\b|burns? (?:up|away|to)\b|disintegrates?\b|crumbles?\b)",
+    r"nothing (?:is left|remains)\b|"
+    r"(?:^|[.!?]\s)gone\b|\b(?:is|are)(?: all| now)? gone\b|goes? up (?:like|in)\b|"
+    r"\bit (?:breaks|bursts|splits|snaps)\b(?! (?:free|off|open|away))|"
+    r"burns? (?:up|away|to)\b|disintegrates?\b|crumbles?\b)",
     re.I,
 )
 _NOBODY: Final = frozenset({"you", "it", "he", "she", "they", "which", "that", "who", "there", "nothing", "something"})
@@ -78,7 +109,7 @@ _TAKES: Final = re.compile(
     r"(?= (?:and|from|out|off|with|in|into|to|up|away|between|by|before|then|as|while)\b|[.,;!])"
 )
 _PUTS: Final = re.compile(
-    rf"\b(?:puts|places|sets|lays|hangs|drops|throws|tosses) {_WHAT} (?:(?:down|back|carefully|gently) )?"
+    rf"\b{one_of('putting')} {_WHAT} (?:(?:down|back|carefully|gently) )?"
     r"(?P<preposition>onto|on|into|in) (?:the|his|her|its) (?P<where>[\w'-]+(?: [\w'-]+){0,2}?)"
     r"(?= (?:and|with|before|then|as|while|to)\b|[.,;!]|$)"
 )
@@ -96,6 +127,11 @@ _MAKES_ROOM: Final = re.compile(
     r"(?P<where>[^()]+?)(?: to make room| first)?\)",
     re.I,
 )
+_TAKEN_FIRST: Final = re.compile(
+    r"\((?:first )?(?:taking|picking up|getting|removing) (?:the |your |an? )?(?P<what>[^()]+?)"
+    r"(?: (?:out of|from|off|down) [^()]*?)?(?: first)?\)",
+    re.I,
+)
 _LOOKS_INTO: Final = re.compile(r"(?:open|unlock|unseal|look (?:in|inside|into)|search) ", re.I)
 _CONSUMES: Final = frozenset({"swallows", "eats", "devours", "gobbles"})
 
@@ -107,19 +143,33 @@ class Movement(NamedTuple):
         who: the name as the text has it.
         arrives: whether it comes.
         is_sure: whether the words say so of somebody whom the memory does not know, too.
+        end: where in the text the words that say so end; -1 for what a command did.
     """
 
     who: str
     arrives: bool
     is_sure: bool = False
+    end: int = -1
+
+
+_MOVEMENTS: Final = (
+    (_COMES, True, False, re.compile("")),
+    (_GOES, False, False, re.compile("")),
+    (_GONE, False, False, re.compile("gone|vanished|disappeared")),
+    (_ENTERS, True, True, re.compile("")),
+    (_COMES_IN, True, True, re.compile("s in(?: from|[.!,])")),
+    (_COMES_NEAR, True, True, re.compile(" you| at your| on your")),
+)
+"""Patterns, whether they tell of who comes, whether of somebody whom the memory does not know, too, and what is sought
+first, since few texts have it."""
 
 
 def movements(action: str | None, text: str) -> Iterator[Movement]:
     """Yield who comes, and who or what goes away or ends, as a text says."""
-    for pattern, arrives, is_sure in ((_COMES, True, False), (_GOES, False, False), (_ENTERS, True, True)):
-        for match in pattern.finditer(text):
+    for pattern, arrives, is_sure, cue in _MOVEMENTS:
+        for match in pattern.finditer(text) if cue.search(text) else ():
             if normalise_name(match["who"]).split()[0] not in _NOBODY:
-                yield Movement(match["who"], arrives, is_sure)
+                yield Movement(match["who"], arrives, is_sure, match.end())
     struck = _KILLS.match(action) if action is not None else None
     if struck is not None and _IS_DEAD.search(text):
         yield Movement(struck["who"], arrives=False)
@@ -154,24 +204,33 @@ class Putting(NamedTuple):
         what: what is put; ``None`` for "it".
         is_on: whether it is put on the place, and not into it.
         where: the place.
+        who: the sentence up to the verb, which names who puts it; empty for the game itself.
     """
 
     what: str | None
     is_on: bool
     where: str
+    who: str = ""
 
 
 def puttings(text: str) -> Iterator[Putting]:
     """Yield what others put somewhere, and what the game puts away by itself: "(putting the cup into the bag)"."""
     for pattern in (_PUTS, _MAKES_ROOM):
         for match in pattern.finditer(text):
-            yield Putting(match["what"], match["preposition"].lower() in ("on", "onto"), match["where"])
+            who = "" if pattern is _MAKES_ROOM else re.split(r"[.!?\n\"]", text[: match.start()])[-1]
+            yield Putting(match["what"], match["preposition"].lower() in ("on", "onto"), match["where"], who)
 
 
 def changes(text: str) -> Iterator[tuple[str, str]]:
     """Yield what becomes another thing, and the enumeration that begins with the other thing."""
     for match in _BECOMES.finditer(text):
         yield match["what"], match["result"]
+
+
+def taken_first(text: str) -> Iterator[str]:
+    """Yield what the game takes by itself before it does what was asked: "(first taking the egg)"."""
+    for match in _TAKEN_FIRST.finditer(text):
+        yield match["what"]
 
 
 def emptied(text: str) -> Iterator[str]:

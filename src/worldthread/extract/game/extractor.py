@@ -22,15 +22,21 @@ from typing import Final
 
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.contents import extract_contents
 from worldthread.extract.game.english import ADJECTIVE_STATES, COOKING_STATES
 from worldthread.extract.game.feedback import extract_feedback
 from worldthread.extract.game.inventory import extract_inventory
 from worldthread.extract.game.listing import extract_listings
 from worldthread.extract.game.openings import extract_openings
-from worldthread.extract.game.reconciliation import end_what_is_not_seen, reconcile
+from worldthread.extract.game.reconciliation import end_what_is_not_seen, end_what_was_taken_first, reconcile
 from worldthread.extract.game.refusals import is_refusal
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
-from worldthread.extract.game.room_identity import RoomFinder, carried_to, description_digest
+from worldthread.extract.game.room_identity import (
+    SET_APART,
+    RoomFinder,
+    carried_to,
+    shows_set_apart,
+)
 from worldthread.extract.game.room_title import RoomTitle, enters_darkness, find_room_title, is_carried, is_carried_off
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.extract.game.written_text import extract_written_text
@@ -56,7 +62,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/5"
+    name: Final = "game/6"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.
@@ -122,7 +128,11 @@ class GameExtractor:
             place = next((fact.object for fact in facts if fact.key[:2] == (v.PLAYER, v.IS_IN)), room)
             feedback, description = (text, "") if title is None else (title.before, title.after)
             extract_openings(action, feedback, description, place, view, collector)
+            if action is not None:
+                extract_contents(action, feedback, place, view, collector)
             reconcile(action, text, place, title is not None, view, collector)
+            if action is not None and step.inventory is not None:
+                end_what_was_taken_first(action, text, place, view, collector)
         elif title is not None and room is not None and normalise_name(title.name) == normalise_name(room):
             end_what_is_not_seen(room, text, view, collector)
         _end_disproved(view, collector)
@@ -136,7 +146,9 @@ def _identified(
     """Return the room of an unmarked title, and add how rooms are described; ``None`` when it may be one of several."""
     finder = RoomFinder(view, before, action)
     name = finder.find(title.name, title.after)
-    digest = description_digest(title.after)
+    if shows_set_apart(title.after):
+        collector.add(SET_APART)
+    digest = finder.digest
     if name is None:
         return None
     collector.add(_PLAIN_TITLES)

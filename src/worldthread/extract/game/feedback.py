@@ -42,14 +42,17 @@ _PUT: Final = re.compile(
     r"^you (?:put|place|insert) (?:the )?(?P<thing>.+?) (?P<preposition>onto|on|into|in) (?:the )?(?P<where>.+?)[.!]",
     re.I,
 )
+_MANNER: Final = r"(?: (?:with|as|while|until|again|behind|once more|using) ?[^,.!]*)?"
+"""How it is done, after the name of the thing: "You close the bag as one should"."""
 _OPENED: Final = re.compile(
-    r"^(?:you open (?:the )?(?P<thing>.+?)|opening (?:the )?(?P<thing2>.+?))"
-    r"(?:,? (?:revealing|reveals|and find) (?P<list>.+))?[.!]?$",
+    rf"^(?:you open (?:the )?(?P<thing>[^,]+?)|opening (?:the )?(?P<thing2>[^,]+?)){_MANNER}"
+    r"(?:,? (?:revealing|reveals|(?:and|to) (?:find|discover|reveal|see)|finding|discovering) (?P<list>.+?)"
+    r"(?:,? (?:within|inside|in it))?)?[.!]?$",
     re.I,
 )
-_CLOSED: Final = re.compile(r"^you close (?:the )?(?P<thing>.+?)[.,!]", re.I)
-_UNLOCKED: Final = re.compile(r"^you unlock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.,!]", re.I)
-_RELOCKED: Final = re.compile(r"^you lock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.,!]", re.I)
+_CLOSED: Final = re.compile(rf"^you close (?:the )?(?P<thing>.+?){_MANNER}[.,!]", re.I)
+_UNLOCKED: Final = re.compile(rf"^you unlock (?:the )?(?P<thing>.+?){_MANNER}[.,!]", re.I)
+_RELOCKED: Final = re.compile(rf"^you lock (?:the )?(?P<thing>.+?){_MANNER}[.,!]", re.I)
 _FOUND_LOCKED: Final = re.compile(
     r"\b(?:seems|appears|happens) to be locked\b|\bis locked\b|\bhave to unlock\b|\bneed to unlock\b",
     re.I,

@@ -20,7 +20,7 @@ from worldthread.extract.game.english import (
     mentioned_thing,
     mentioned_things,
 )
-from worldthread.extract.game.reconciliation import place_of_what_is_gone
+from worldthread.extract.game.reconciliation import are_alike, place_of_what_is_gone, thing_put_away
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
@@ -28,6 +28,12 @@ from worldthread.names import normalise_name
 Adjectives: TypeAlias = Mapping[str, str | None]
 
 _CARRYING: Final = re.compile(r"\b(?:carrying|holding|ha(?:ve|s|ving)|got)\b:?\s*(?P<list>.*)", re.I | re.S)
+_ABOUT_ONE: Final = re.compile(
+    r"^(?:(?:about|on|upon|with|in|at|round|under) (?:(?:your|the|his|her|its|their) )?\w+,? |only |just )"
+    r"(?=(?:an?|some|the|your|two|three) )",
+    re.I,
+)
+"""Where it is carried, before the enumeration: "about your person"."""
 _NOTHING: Final = re.compile(
     r"\b(?:nothing|empty[- ]handed|(?:not|n't|no) (?:have|carry(?:ing)?|hold(?:ing)?|got)? ?any ?thing)\b", re.I
 )
@@ -50,6 +56,8 @@ def extract_inventory(
     """
     listing = _read(text, collector.adjectives is COOKING_STATES)
     if listing is None:
+        if action is not None:
+            _end_what_was_put_away(text, action, room, view, collector)
         return
     carried, inside = listing
     for found in carried:
@@ -65,6 +73,20 @@ def extract_inventory(
     gone = [fact for name, fact in before.items() if name not in names]
     if action is not None:
         place_of_what_is_gone(gone, action, room, view, collector)
+    collector.end(gone, "no longer carried")
+
+
+def _end_what_was_put_away(
+    text: str, action: str, room: str | None, view: GraphView, collector: StatementCollector
+) -> None:
+    """End that a thing is carried which the command put somewhere, and which a text without a list does not name."""
+    asked = thing_put_away(action)
+    if asked is None:
+        return
+    named = set(re.findall(r"[a-z0-9'-]+", text.casefold()))
+    carried = view.facts(relation=v.IS_IN, object=v.INVENTORY)
+    gone = [fact for fact in carried if are_alike(fact.key[0], asked) and fact.key[0].split()[-1] not in named]
+    place_of_what_is_gone(gone, action, room, view, collector)
     collector.end(gone, "no longer carried")
 
 
@@ -107,7 +129,7 @@ def _read(
     if _NOTHING.search(lines[0]):
         return (), ()
     match = _CARRYING.search(text)
-    return None if match is None else (tuple(_enumerated(match["list"].strip(), adjectives)), ())
+    return None if match is None else (tuple(_enumerated(_ABOUT_ONE.sub("", match["list"].strip()), adjectives)), ())
 
 
 def _listed(lines: list[str], inside: list[tuple[MentionedThing, str]], adjectives: Adjectives) -> list[MentionedThing]:

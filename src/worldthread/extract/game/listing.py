@@ -12,6 +12,9 @@ The wooden crate contains:                             (pair of boots, is in, wo
   A pair of boots
 =====================================================  =========================================================
 
+Where descriptions, and what lies about, have paragraphs of their own, a paragraph that begins with an indefinite
+article presents what it names ("A stuffed bear guards the door").
+
 The place is the room when the sentence names a part of every room, such as a corner or the floor. What a sentence says
 of pictures, sounds and the like cannot be told from things; only sentences with a verb of being somewhere are read.
 """
@@ -26,6 +29,7 @@ from typing import Final
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.english import VAGUE, MentionedThing, mentioned_thing, noun_phrase, sentences
 from worldthread.extract.game.statement_collector import StatementCollector
+from worldthread.extract.game.words import one_of, words
 from worldthread.names import normalise_name
 from worldthread.types import Statement
 
@@ -34,12 +38,17 @@ _PART_OF_ROOM: Final = re.compile(
     r"north|south|east|west|left|right|front|here|background|spot|rear|back|foot|bottom|top|"
     r"mud|sand|grass|dirt|earth|snow|gravel|dust|ashes|leaves|rubble|debris|rocks|boulders|branch(?:es)?|trees|shore|"
     r"beach|bank|road|path|field|clearing|glade|meadow|forest|woods?|grove|courtyard|cave|cavern|chamber|hall|hallway|"
+    r"rails?|railings?|banisters?|rafters?|beams?|nails?|pegs?|gutter|turf|drain|"
     r"lobby|yard|lawn|lane|cell|cellar|passage|passageway|tunnel)\b",
     re.I,
 )
+_FORMATION: Final = re.compile(
+    r"an? (?:\w+ )?(?:heap|pile|stack|row|line|circle|cluster|bunch|tangle|coil|bundle|corner)\b", re.I
+)
+"""How things lie, rather than in what: "in a heap along the wall"."""
 _DIRECTION: Final = re.compile(r"the (?:(?:north|south)(?:east|west)?|east|west)")
 _DETERMINER: Final = (
-    r"(?:an?|some|the|your|his|her|its|their|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|"
+    r"(?:an?|some(?:body|one)'s|some|the|your|his|her|its|their|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|"
     r"many)"
 )
 _STATIVE: Final = (
@@ -91,7 +100,73 @@ _INVERTED: Final = re.compile(
     re.I,
 )
 _PLACED: Final = re.compile(
-    rf"^(?P<list>{_DETERMINER}\s[^,]+?)(?:,[^,]*,)? {_STATIVE} {_PREPOSITION} (?P<where>{_DETERMINER} .+)$", re.I
+    rf"^(?P<list>{_DETERMINER}\s[^,]+?)(?:(?:,[^,]*){{1,2}},)? {_STATIVE} {_PREPOSITION} "
+    rf"(?P<where>{_DETERMINER} .+|what .+)$",
+    re.I,
+)
+_NOT_PLACED: Final = one_of("not_placed")
+_PARTICIPLE: Final = rf"(?!{_NOT_PLACED}\b)(?:[a-z]{{2,}}(?:ed|en|ing)|{one_of('irregular_participles')})"
+_TREATED: Final = re.compile(
+    r"^(?P<list>(?:an?|some(?:body|one)'s|some|one|two|three|four|several) [^,]+?)(?:(?:,[^,]*){1,2},)? "
+    rf"(?:is|are|has been|have been)(?: now| still| just| \w+ly)* {_PARTICIPLE}\b",
+    re.I,
+)
+"""What was done to a thing says that it is here: "A tin whistle has been left here", "An oar is wedged in the roof"."""
+_FASTENED: Final = re.compile(
+    rf"^{one_of('fastened')}(?: \w+ly| firmly)? (?:up )?(?:to|onto|into) {_DETERMINER} [^,]+?,? (?:is|are) "
+    rf"(?P<list>{_DETERMINER}\s.+)$",
+    re.I,
+)
+_ABOUT: Final = re.compile(
+    r"^(?:(?:[a-z]+(?:ing|ed|en|ewn) )(?:all )?(?:about|around|nearby|close by|here)(?: here)?"
+    r"(?: (?:the|this) (?:place|room|floor|ground)| you)?,? (?:is|are)"
+    r"|(?:also |visible |right )?here(?:,? (?:is|are|you (?:can )?(?:also )?(?:see|notice|find|spot))|:)"
+    r"|in (?:plain |full )?(?:view|sight) (?:is|are)"
+    r"|your (?:eyes?|gaze|attention) (?:falls?|lights?|rests?|is caught|is drawn)"
+    r"(?: also| next| then)? (?:on|upon|by|to)) "
+    rf"(?P<list>{_DETERMINER}\s.+)$",
+    re.I,
+)
+"""Things lie about in no particular place: "Scattered about the place are a hoe and a sieve"."""
+_LEFT_BY: Final = re.compile(
+    rf"^(?:some(?:one|body)(?: has)? {one_of('left')}|(?:the|some) [\w' -]+? (?:has|have) {one_of('left')}) "
+    r"(?P<list>(?:an?|some|several|two|three) [^,]+?)"
+    r"(?:,.*| (?:against|under|behind|beside|by|near|over|across|along|between|among|outside|to|into|onto) .*)?$",
+    re.I,
+)
+"""What somebody, or the sea, left: "Someone has leaned a rake against the wall"."""
+_NO_NAME: Final = one_of("no_names")
+_NAMED: Final = re.compile(
+    rf"^(?P<list>(?!(?i:{_NO_NAME})\b)(?:(?:The|Old|Young) )?[A-Z][\w'-]+\.?(?: (?:of (?:the )?)?[A-Z][\w'-]+){{0,3}})"
+    rf"(?:(?:,[^,]*){{1,2}},)? (?:{_STATIVE} {_PREPOSITION} (?P<where>{_DETERMINER} .+|what .+)"
+    rf"|(?:{_STATIVE}|(?!is |has |was )[a-z]+[^s\W]s) "
+    r"(?:on|in|at|against|near|over|by|up|down|about|beside|behind|here)\b.*)$"
+)
+"""Somebody with a name or title, or what is not counted: "The Mayor paces up and down", "Seaweed lies on the sand"."""
+_PRESENTED: Final = re.compile(
+    r"^(?P<list>(?:an?|some|one) [\w' -]+?(?<! of)(?<! and)(?<! the))(?:(?:,[^,]*){1,2},)? "
+    rf"(?!{one_of('sounds')}\b(?! (?:on|at|in|beside|by|against) ))"
+    r"(?!(?:passes|flies|drifts|blows|floats|sails|goes|comes|has|was|is) )"
+    r"(?P<verb>[a-z]+[^s\W]s)(?! you\b)(?!.*\b(?:your|somewhere|outside|far|distant|past|sky|horizon)\b)\b",
+    re.I,
+)
+_COUNTED: Final = r"(?:an?|one|two|three|four|several) [a-z' -]+"
+_FRAGMENT: Final = re.compile(
+    rf"^(?P<list>{_COUNTED}(?:,(?: and)? {_COUNTED})*(?:,? and|,) {_COUNTED})$",
+    re.I,
+)
+"""An enumeration without a verb: "One stove, one bed"."""
+_CLAUSE_IN_ITEM: Final = re.compile(
+    r"\b(?:is|are|was|were|has|have|here|there|in|on|at|by|to|from|under|over|with|like|you|few)\b", re.I
+)
+_OF_A_KIND: Final = re.compile(
+    r"^(?:two|three|four|five|six|several) (?P<noun>[a-z]+)s: "
+    r"(?P<kinds>[a-z]+\0*(?:(?:, and |, | and )[a-z]+\0*)+)$",
+    re.I,
+)
+"""Things of a kind, each by its adjective: "Two switches: black and white"."""
+_HOLDS: Final = re.compile(
+    rf"\b(?:here|there|nearby),? (?:and )?{one_of('holding')} (?P<list>(?:an?|some|two|three) .+)$", re.I
 )
 _HEADING: Final = re.compile(
     r"^(?:(?:the|your) (?P<holder>[^,:]+?) (?:contains?|holds?|consists? of)|(?:sitting |lying |resting )?"
@@ -134,8 +209,10 @@ _CONTAINS: Final = re.compile(
 )
 _VERB: Final = re.compile(r"\s(?:is|are|was|were|has|have)\s")
 _ASIDE: Final = re.compile(r"\s*\(([^()]*)\)")
+_NESTED: Final = re.compile(r"(\([^()]*?)\s*\([^()]*\)")
+"""An aside within an aside: "a dresser (on which is a teapot (which is closed))"."""
 _ASIDE_CONTENTS: Final = re.compile(
-    rf"\b(?:(?:in|on) (?:which|it) (?:is|are)|contain(?:s|ing)) (?P<list>{_DETERMINER}\s.+)", re.I
+    rf"\b(?:(?:in|(?P<on>on)) (?:which|it) (?:is|are)|contain(?:s|ing)) (?P<list>{_DETERMINER}\s.+)", re.I
 )
 _LATER_CONTENTS: Final = re.compile(
     rf"(?:is|are|sits?|stands?|lies?|hangs?|rests?|you (?:can )?see) (?P<list>{_DETERMINER}\s.+)", re.I
@@ -144,6 +221,8 @@ _GROUP: Final = re.compile(rf"\b{_DETERMINER} (?P<names>[\w' -]+?) \((?P<list>an
 _ASIDE_STATE: Final = re.compile(r"\b(?:which is |which are |is )?(?P<state>open|closed|locked)\b", re.I)
 _BORDER: Final = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+", re.I)
 _STARTS_ITEM: Final = re.compile(rf"{_DETERMINER}\s", re.I)
+_APPOSITION: Final = re.compile(r"^((?!The )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*),? the [a-z].*$")
+"""A name and what its bearer is: "Rusty the guard dog" goes by "Rusty"."""
 _LOOKS_LIKE: Final = re.compile(
     rf"^{_DETERMINER} (?:object|thing|something|item) (?:which|that) (?:looks like|seems to be|appears to be) ", re.I
 )
@@ -179,9 +258,14 @@ def _listed_facts(room: str | None, text: str, describes_room: bool) -> tuple[St
     collector = StatementCollector({})
     lines = text.splitlines()
     plain: list[str] = []
+    own: set[str] = set()  # lines that follow a blank line: each is a paragraph of its own
     holder: tuple[str, str] | None = None  # the relation and the holder of the indented lines that follow
     indent = 0
-    for line in lines:
+    for number, line in enumerate(lines):
+        if describes_room and line.strip() and number and not lines[number - 1].strip():
+            own.add(line.strip())
+        while line.count("(") > 1 and _NESTED.search(line):
+            line = _NESTED.sub(r"\1", line)
         line = _GROUP.sub(lambda group: group["list"], line)
         depth = len(line) - len(line.lstrip())
         heading = _HEADING.match(line.strip())
@@ -201,17 +285,23 @@ def _listed_facts(room: str | None, text: str, describes_room: bool) -> tuple[St
             plain.append(line)
     it: str | None = None
     for sentence in sentences("\n".join(plain)):
-        it = _extract_sentence(sentence.rstrip(".!"), room, it, collector, describes_room) or it
+        is_own = bool(own) and any(line.startswith(sentence) for line in own)
+        it = _extract_sentence(sentence.rstrip(".!"), room, it, collector, describes_room, is_own) or it
     return tuple(collector.statements)
 
 
 def _extract_sentence(
-    sentence: str, room: str | None, it: str | None, collector: StatementCollector, describes_room: bool
+    sentence: str,
+    room: str | None,
+    it: str | None,
+    collector: StatementCollector,
+    describes_room: bool,
+    is_own_paragraph: bool,
 ) -> str | None:
     """Add what one sentence says; return the last thing that it presents."""
     latest = None
     sentence, inside = divided(sentence)
-    for relation, where, listed in _placements(sentence, room, it, describes_room):
+    for relation, where, listed in _placements(sentence, room, it, describes_room, is_own_paragraph):
         for found in items(listed):
             if normalise_name(found.name) == normalise_name(where):
                 continue
@@ -221,11 +311,18 @@ def _extract_sentence(
         for name, aside in _asides(listed):
             contents = _ASIDE_CONTENTS.search(aside)
             for found in items(contents["list"]) if contents is not None else ():
-                collector.add(v.place(found.name, v.IS_IN, name))
+                collector.add(
+                    v.place(found.name, v.IS_ON if contents is not None and contents["on"] else v.IS_IN, name)
+                )
         if inside is not None and latest is not None:
             for found in items(inside[1]):
                 collector.add(v.place(found.name, inside[0], latest))
                 collector.add_states(found)
+    held = _HOLDS.search(sentence) if latest is not None and "ing " in sentence else None
+    if held is not None and latest is not None:
+        for found in items(held["list"]):
+            if found.name.split()[-1].lower() not in words("no_things"):
+                collector.add(v.place(found.name, v.IS_IN, latest))
     return latest
 
 
@@ -262,7 +359,7 @@ def is_part_of_room(name: str) -> bool:
 
 
 def _placements(
-    sentence: str, room: str | None, it: str | None, describes_room: bool
+    sentence: str, room: str | None, it: str | None, describes_room: bool, is_own_paragraph: bool
 ) -> Iterator[tuple[str, str, str]]:
     """Yield relation, place and enumeration of a sentence that says where something is."""
     bare = _ASIDE.sub(lambda aside: "\0" * len(aside[0]), sentence)  # verbs within an aside do not count
@@ -278,11 +375,34 @@ def _placements(
         if match is None:
             continue
         groups = match.groupdict()
+        if pattern is _OF_A_KIND:
+            kinds = re.split(r",? and |, ", groups["kinds"].replace("\0", ""))
+            if describes_room and room is not None and not is_part_of_building(groups["noun"]):
+                yield v.IS_IN, room, ", ".join(f"a {kind} {groups['noun']}" for kind in kinds)
+            return
         listed = sentence[match.start("list") : match.end("list")]
         if pattern is _ACTS:
-            is_doubtful = _LOCATED.search(groups["list"]) or _BUILDING.search(groups["list"]) or _IS.search(bare)
+            is_doubtful = (
+                _IS_WAY.search(bare)
+                or _LOCATED.search(groups["list"])
+                or _IS.search(bare)
+                or not list(_here_among(listed, False))
+            )
             if describes_room and room is not None and not is_doubtful and " above" not in bare:
                 yield v.IS_IN, room, listed
+            return
+        if pattern in _OF_DESCRIPTIONS and not describes_room:
+            continue
+        if pattern is _PRESENTED and not is_own_paragraph:
+            continue
+        if pattern is _NAMED and (
+            is_part_of_room(groups["list"]) or (groups["where"] is None and " " not in groups["list"])
+        ):
+            continue  # "Trees stand along the road", "Water runs down the walls"
+        if pattern in (_TREATED, _PRESENTED, _FRAGMENT, _FASTENED, _ABOUT):
+            kept = ", ".join(_here_among(listed, pattern is _FRAGMENT))
+            if room is not None and kept and not (pattern is _FRAGMENT and _CLAUSE_IN_ITEM.search(listed)):
+                yield v.IS_IN, room, listed if pattern is _ABOUT else kept
             return
         if pattern is _HAS and groups["where"].lower().startswith(("each ", "every ", "all ")):
             return
@@ -291,18 +411,25 @@ def _placements(
         if pattern in (_HERE, _THERE_BARE):
             if room is not None:
                 yield v.IS_IN, room, listed
-        elif pattern in (_THERE_IS, _SEES):
+        elif pattern in (_THERE_IS, _SEES, _LEFT_BY):
             where = re.search(
                 rf" (?P<preposition>on|in|inside) (?P<where>{_DETERMINER} [^,]+)$", bare[: match.end("list")]
             )
             if where is not None and _AT_HAND.search(bare, match.start("list"), where.start()):
                 where = None  # "here, munching on a pile of oats"
+            caught = None if where is None else _CAUGHT.search(bare, match.start("list"), where.start())
+            if caught is not None and room is not None:  # "a penknife stuck in the bark"
+                yield v.IS_IN, room, sentence[match.start("list") : caught.start()]
+                return
             at_hand = groups.get("here") or re.search(r"\b(?:here|nearby)(?:$|,)", listed)
             if where is not None:
                 place = _place(where["preposition"], where["where"], room, it)
                 if place is not None:
                     yield *place, sentence[match.start("list") : where.start()]
-            elif room is not None and (at_hand or pattern is _THERE_IS):  # what is only seen may be far away
+            elif room is not None and (at_hand or pattern is not _SEES):  # what is only seen may be far away
+                yield v.IS_IN, room, listed
+        elif pattern is _NAMED and groups["where"] is None:
+            if room is not None:
                 yield v.IS_IN, room, listed
         else:
             place = _place(groups.get("preposition") or "in", groups["where"], room, it)
@@ -312,6 +439,10 @@ def _placements(
 
 
 _LOCATED: Final = re.compile(r"\b(?:on|in|under|inside|of) the\b", re.I)
+_IS_WAY: Final = re.compile(
+    r"\b(?:goes|leads|climbs|rises|descends|runs|winds|slopes) (?:back |steeply |straight )?"
+    r"(?:up|down|out|in|(?:to the )?(?:north|south|east|west)\w*)\b"
+)
 _IS: Final = re.compile(r"\s(?:is|are|was|were)\s", re.I)
 _BUILDING: Final = re.compile(
     r"\b(?:doors?|windows?|gates?|stairs|stairways?|staircases?|steps|holes?|entrances?|arch(?:es|ways?)?|cracks?|walls?|"
@@ -320,18 +451,37 @@ _BUILDING: Final = re.compile(
 )
 """What belongs to a building or the land is described by what it does, too, and often from afar."""
 _AT_HAND: Final = re.compile(r"\b(?:here|nearby)\b|, \w+ing\b", re.I)
+_CAUGHT: Final = re.compile(
+    rf" (?:{one_of('fastened')}|caught|embedded|hooked|jammed|lodged|snagged|tangled|trapped|wedged)$"
+)
 _PATTERNS: Final = (
-    _CONTAINS, _INVERTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE, _LEANS_BARE, _SEES, _ACTS,
+    _CONTAINS, _FASTENED, _ABOUT, _INVERTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE, _LEANS_BARE,
+    _LEFT_BY, _SEES, _OF_A_KIND, _FRAGMENT, _TREATED, _NAMED, _PRESENTED, _ACTS,
 )  # fmt: skip
+_OF_DESCRIPTIONS: Final = (_FASTENED, _ABOUT, _LEFT_BY, _FRAGMENT, _TREATED, _NAMED, _PRESENTED)
+"""What they say is meant of the room only in the description of one."""
+
+
+def _here_among(listed: str, is_fragment: bool) -> Iterator[str]:
+    """Yield the items of an enumeration that may be here, with an article; buildings are described so, too."""
+    for found in items(listed):
+        name = found.name
+        is_no_thing = name.split()[-1].lower() in words("no_things") or _BUILDING.search(name)
+        if not is_no_thing and not (is_fragment and is_part_of_room(name)):
+            yield f"a {name}"
 
 
 def _place(preposition: str, where: str, room: str | None, it: str | None) -> tuple[str, str] | None:
     """Return the relation and the place that a phrase names: a thing, or the room; ``None`` when it is not known."""
     preposition = preposition.lower()
+    if where.lower().startswith("what "):
+        return None if room is None else (v.IS_IN, room)  # "in what is left of the tower"
     if where.lower().startswith("one of "):
         return None if room is None else (v.IS_IN, room)  # which of them is not said
     if _DIRECTION.fullmatch(where.strip()):
         return None  # what lies in a direction is often elsewhere
+    if preposition == "in" and _FORMATION.match(where):
+        return None if room is None else (v.IS_IN, room)
     holder = mentioned_thing(noun_phrase(_ASIDE.sub("", where).replace("\0", "")))
     if holder is not None and normalise_name(holder.name) == "it":
         holder = None if it is None else MentionedThing(it)
@@ -386,6 +536,7 @@ def items(listed: str) -> list[MentionedThing]:
         parts.append(part)
     found = []
     for part in parts:
+        part = _APPOSITION.sub(r"\1", part.strip())
         part = _INTENSIFIER.sub("", _without_determiner(_LOOKS_LIKE.sub("", part)))
         named = mentioned_thing(noun_phrase(part))
         if named is None or VAGUE.search(named.name) or _ABSTRACT.search(named.name) or len(named.name.split()) > 6:

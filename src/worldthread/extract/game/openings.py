@@ -33,7 +33,7 @@ from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact, Statement
 
-_SPEAKS_OF_IT: Final = re.compile(r"open|clos|shut|lock", re.I)
+_SPEAKS_OF_IT: Final = re.compile(r"open|ajar|clos|shut|lock", re.I)
 _QUOTED: Final = re.compile(r"\"[^\"]*(?:\"|$)|(?<![\w])'[^'\n]*'(?!\w)")
 _UNCERTAIN: Final = re.compile(
     r"\b(?:if|when|whenever|unless|until|before|once(?! more)|would|could|should|might|may|will|shall|can|must|cannot|"
@@ -47,7 +47,7 @@ _UNCERTAIN: Final = re.compile(
 )
 """Words with which a sentence does not say that something is so."""
 _STATES: Final[dict[str, str]] = {
-    "open": v.OPEN, "opens": v.OPEN, "opened": v.OPEN, "opening": v.OPEN,
+    "ajar": v.OPEN, "open": v.OPEN, "opens": v.OPEN, "opened": v.OPEN, "opening": v.OPEN,
     "close": v.CLOSED, "closes": v.CLOSED, "closed": v.CLOSED, "closing": v.CLOSED,
     "shut": v.CLOSED, "shuts": v.CLOSED, "shutting": v.CLOSED, "slam": v.CLOSED, "slams": v.CLOSED,
     "unlock": v.CLOSED, "unlocks": v.CLOSED, "unlocked": v.CLOSED, "unlocking": v.CLOSED,
@@ -62,7 +62,8 @@ _ADVERBS: Final = r"(?: (?:\w+ly|now|then|once more|again|also|still))*"
 _CHANGES: Final = re.compile(
     rf"{_THING}{_ADVERBS}(?: (?P<state>opens|closes|shuts)(?! (?:out|onto|to the|into|off|from|upon|up into|at)\b)"
     rf"| (?!is\b|has\b|was\b|does\b)[a-z]+s{_ADVERBS}(?: (?:fully|wide|itself|back))?"
-    rf" (?:(?:in)?to (?:the|an|a|its) )?(?P<state2>open|shut|closed)(?: position)?)\b",
+    rf" (?:(?:in)?to (?:the|an|a|its) )?(?P<state2>open|shut|closed)(?: position)?"
+    r"| (?:is|has been) (?P<state3>opened|closed|shut|unlocked|locked)(?= (?:by|from)\b))\b",
     re.I,
 )
 """A thing that opens or shuts, or does something open or shut: "swings open", "slams shut"."""
@@ -80,9 +81,9 @@ _PLAYER_CHANGES: Final = re.compile(
 _IS: Final = re.compile(
     rf"\b(?:the|your|an?) (?P<thing>{_NOUN}(?: {_NOUN}){{0,4}}?)"
     r"(?: (?:in|on|to|at|of) (?:the|your|an?) [\w'-]+(?: [\w'-]+)?)?"
-    rf"(?:,? (?:which|that))? (?:is|are|stands?|lies|hangs?){_ADVERBS}"
-    r"(?: (?:firmly|tightly|wide|already|both|currently))*"
-    r" (?P<state>open|closed|shut|locked|unlocked)\b"
+    rf"(?:,? (?:which|that))? (?:is|are|has been|have been|stands?|lies|hangs?){_ADVERBS}"
+    r"(?: (?:firmly|tightly|wide|already|both|currently|thrown|flung|propped|wedged|held|left|standing))*"
+    r" (?P<state>open|ajar|closed|shut|locked|unlocked)\b"
     r"(?! (?:to|on|at|from|by|in|into|onto|out|air|enough|door|with (?:a|an) \w+ key)\b)",
     re.I,
 )
@@ -171,7 +172,7 @@ def _openings(asked: tuple[str, str] | None, text: str) -> Iterator[Opening]:
             for match in pattern.finditer(sentence):
                 groups = match.groupdict()
                 thing = groups["thing"] or groups.get("thing2") or ""
-                state = groups["state"] or groups["state2"]
+                state = groups["state"] or groups.get("state2") or groups["state3"]
                 named = _name(thing)
                 if named is not None and not _is_uncertain(sentence, match.start(), match.end()):
                     yield Opening(named, _STATES[state.lower()], pattern is not _IS)

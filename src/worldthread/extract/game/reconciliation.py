@@ -15,16 +15,19 @@ from typing import Final
 
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.events import (
+    Movement,
     Putting,
     changes,
     emptied,
     movements,
     puttings,
     revealed,
+    taken_first,
     takings,
 )
 from worldthread.extract.game.listing import divided, is_abstract, is_part_of_building, is_part_of_room, items
 from worldthread.extract.game.statement_collector import StatementCollector
+from worldthread.extract.game.words import words
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -91,7 +94,7 @@ def reconcile(
         }
         if action is not None and _TAKEN.match(text):
             _end_what_was_asked_for(action, new, at_hand, collector)
-        _end_other_names(action, new, at_hand, collector)
+        _end_other_names(action, new, at_hand, places, collector)
         if action is not None and _TAKES_ALL.match(action):
             _end_what_all_was(new, at_hand, collector)
         _keep_known_places(new, near, places, collector)
@@ -138,6 +141,9 @@ def place_of_what_is_gone(
         view: what the memory holds before the step.
         collector: takes the statements.
     """
+    asked = thing_put_away(action)
+    meant = [fact for fact in gone if asked is not None and are_alike(fact.key[0], asked)]
+    gone = meant or gone  # what is gone besides is gone for another reason
     put = _PUT.match(action)
     if put is not None and normalise_name(put["where"]) not in ("ground", "floor"):
         where = _known_name(normalise_name(put["where"]), view)
@@ -148,6 +154,15 @@ def place_of_what_is_gone(
     elif _PUT_DOWN.match(action) and room is not None:
         for fact in gone:
             collector.add(v.place(fact.subject, v.IS_IN, room))
+
+
+def thing_put_away(action: str) -> str | None:
+    """Return the thing that a command puts somewhere, normalised; ``None`` for another command."""
+    put = _PUT.match(action)
+    if put is not None:
+        return normalise_name(put["thing"])
+    named = _NAMES.match(action) if _PUT_DOWN.match(action) else None
+    return None if named is None else normalise_name(named["thing"])
 
 
 def are_alike(name: str, other: str) -> bool:
@@ -162,10 +177,15 @@ def _words_of_thing(name: str) -> list[str]:
 
 
 def _end_other_names(
-    action: str | None, new: dict[str, Fact], at_hand: dict[str, Fact], collector: StatementCollector
+    action: str | None,
+    new: dict[str, Fact],
+    at_hand: dict[str, Fact],
+    places: dict[str, Fact],
+    collector: StatementCollector,
 ) -> None:
     """End what is known in this room, or carried, of things that the step names differently."""
-    taken = [name for name, fact in new.items() if fact.key[2] == v.INVENTORY]
+    # what was known under its own name has no other: "take suit" says nothing of the suit rack
+    taken = [name for name, fact in new.items() if fact.key[2] == v.INVENTORY and name not in places]
     asked = _TAKES.match(action) if action is not None and len(taken) == 1 else None
     word = normalise_name(asked["thing"]).split()[-1] if asked is not None else None
     if word is not None and word not in taken[0].split():
@@ -237,6 +257,8 @@ def _tell_events(
     places = KnownPlaces(view)
     for movement in movements(action, text):
         found = places.called(movement.who)
+        if not movement.arrives and movement.end >= 0:
+            _end_what_was_said(movement, text, room, found, collector, said)
         if len({fact.key[0] for fact in found}) > 1:
             first = normalise_name(movement.who)
             if any(fact.key[0].split()[0] != first for fact in found):
@@ -252,7 +274,7 @@ def _tell_events(
             collector.end([fact for fact in found if fact.key[0] not in said], "it went away")
         elif room is not None and found:
             collector.add(v.place(found[0].subject, v.IS_IN, room))
-        elif room is not None and movement.is_sure and not is_abstract(movement.who):
+        elif room is not None and movement.is_sure and not _is_no_being(movement.who):
             collector.add(v.place(movement.who, v.IS_IN, room))
     taken: Fact | None = None
     for taking in takings(text):
@@ -265,7 +287,7 @@ def _tell_events(
             collector.add(v.place(taken.subject, v.IS_IN, takers[0].subject))
         collector.end([taken], "somebody took it")
     for putting in puttings(text):
-        _put(putting, action, taken, room, places, collector)
+        _put(putting, action, taken, room, places, collector, said)
     for what, result in changes(text):
         found = [fact for fact in places.called(what) if fact.key[0] not in said]
         if len(found) == 1:
@@ -287,6 +309,53 @@ def _tell_events(
                         collector.add(v.place(content.name, inside[0], thing.name))
 
 
+def _is_no_being(name: str) -> bool:
+    return is_abstract(name) or normalise_name(name).split()[-1] in words("no_things")
+
+
+def _end_what_was_said(
+    movement: Movement,
+    text: str,
+    room: str | None,
+    found: list[Fact],
+    collector: StatementCollector,
+    said: dict[str, Fact],
+) -> None:
+    """Drop that somebody is here whom the text names for the last time when it says that they go."""
+    who = normalise_name(movement.who)
+    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, who.split()))})\b", re.I)
+    if room is None or named.search(text, movement.end):
+        return
+    here = [name for name, fact in said.items() if fact.key[2] == normalise_name(room) and name != v.PLAYER]
+    alike = [name for name in here if name == who or name.split()[0] == who or are_alike(name, who)]
+    if len(alike) == 1:
+        collector.drop(said.pop(alike[0]))
+        collector.end([fact for fact in found if fact.key[0] == alike[0]], "it went away")
+
+
+def end_what_was_taken_first(
+    action: str, text: str, room: str | None, view: GraphView, collector: StatementCollector
+) -> None:
+    """End where things were that the game took by itself for the command, and that are not carried after it.
+
+    Args:
+        action: the command.
+        text: the observation.
+        room: where the player is; ``None`` when it is not known.
+        view: what the memory holds before the step.
+        collector: has the statements of the step, the inventory among them, and takes the endings.
+    """
+    places = KnownPlaces(view)
+    carried = {s.key[0] for s in collector.statements if isinstance(s, Fact) and s.key[1:] == (v.IS_IN, v.INVENTORY)}
+    for name in taken_first(text):
+        found = [fact for fact in places.called(name) if fact.key[0] not in carried]
+        if len(found) == 1 and not any(are_alike(normalise_name(name), other) for other in carried):
+            put = _PUT.match(action) or _PUT_DOWN.match(action)
+            if put is not None:
+                place_of_what_is_gone(found, action, room, view, collector)
+            collector.end(found, "it was taken")
+
+
 def _put(
     putting: Putting,
     action: str | None,
@@ -294,6 +363,7 @@ def _put(
     room: str | None,
     places: KnownPlaces,
     collector: StatementCollector,
+    said: dict[str, Fact],
 ) -> None:
     """Add where somebody else puts a thing: one that is known, or one that an article presents."""
     if room is None or is_part_of_room(putting.where):
@@ -307,7 +377,10 @@ def _put(
         name = found[0].subject if len(found) == 1 else None if found else putting.what
     if name is not None and not is_abstract(name):
         place = v.place(name, v.IS_ON if putting.is_on else v.IS_IN, putting.where)
-        collector.add(place, override=putting.what is None and taken is not None)  # taken first, then put there
+        held = said.get(normalise_name(name))
+        is_theirs = held is not None and held.key[2].split()[0] in normalise_name(putting.who).split()
+        # taken or held first, then put there
+        collector.add(place, override=is_theirs or (putting.what is None and taken is not None))
 
 
 class KnownPlaces:

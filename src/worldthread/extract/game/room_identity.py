@@ -57,11 +57,24 @@ def title_of(room: str) -> str:
     return _NUMBER.sub("", normalise_name(room))
 
 
-def description_digest(description: str) -> str | None:
+def shows_set_apart(description: str) -> bool:
+    """Return whether a game sets what it reports of a room apart from the description, by a blank line.
+
+    Args:
+        description: the text below a title. Where a known room is described briefly, a blank line follows the title.
+    """
+    if description.startswith("\n"):
+        return bool(description.strip())
+    return any(_REPORTS.search(part) for part in description.split("\n\n")[1:])
+
+
+def description_digest(description: str, *, is_set_apart: bool = False) -> str | None:
     """Return a digest of the line that describes a room; ``None`` where none does.
 
     Args:
         description: the text below the title.
+        is_set_apart: whether the game sets reports apart from descriptions (:func:`shows_set_apart`), so that the line
+            below a title is a description, however short.
 
     Returns:
         Two groups of eight hexadecimal digits, of its opening and of the whole line; the words count only.
@@ -71,17 +84,27 @@ def description_digest(description: str) -> str | None:
         if not line and description.strip():
             break  # a blank line ends a description
         sentences = _SENTENCE_BORDER.split(line)
+        if is_set_apart and line and (len(sentences) > 1 or not _REPORTS.search(line)):
+            return f"{_digest(_opening(sentences))}-{_digest(line)}"
         if len(line) < _SHORTEST_DESCRIPTION or (_REPORTS.search(line) and len(sentences) == 1):
             continue
         # a report of an event may be as long, but hardly opens like this, or tells ways in several sentences
         if _OPENS_DESCRIPTION.search(line) or (len(sentences) > 1 and _WAYS.search(line)):
-            opening = ""
-            for sentence in sentences:  # "You are outside." may be said of many rooms
-                opening += f" {sentence}"
-                if len(opening) > _SHORTEST_OPENING:
-                    break
-            return f"{_digest(opening)}-{_digest(line)}"
+            return f"{_digest(_opening(sentences))}-{_digest(line)}"
     return None
+
+
+def _opening(sentences: list[str]) -> str:
+    opening = ""
+    for sentence in sentences:  # "You are outside." may be said of many rooms
+        opening += f" {sentence}"
+        if len(opening) > _SHORTEST_OPENING:
+            break
+    return opening
+
+
+SET_APART: Final = Fact(v.KNOWN_ROOMS, v.HAVE, "descriptions set apart")
+"""Held when the game sets reports apart from descriptions by a blank line."""
 
 
 def carried_to(room: str) -> Fact:
@@ -116,6 +139,11 @@ class RoomFinder:
         self._habit = view.value(v.KNOWN_ROOMS, v.ARE_DESCRIBED)
         self.habit: str | None = None
         """How the game describes known rooms, when this step shows it."""
+        self.digest: str | None = None
+        """Of the description, once a room was sought (:meth:`find`)."""
+
+    def _digest_of(self, description: str) -> str | None:
+        return description_digest(description, is_set_apart=self._view.holds(SET_APART))
 
     def find(self, title: str, description: str) -> str | None:
         """Return the name of the room.
@@ -128,10 +156,10 @@ class RoomFinder:
             The name of a known room, the title, or a new name made from it; ``None`` when it may be one of several
             known rooms as well as another.
         """
+        digest = self.digest = self._digest_of(description)
         known = {normalise_name(name): name for name in self._namesakes(title)}
         if not known:
             return title
-        digest = description_digest(description)
         if self._direction is None:
             found = self._without_a_move(known, digest)
         else:
@@ -148,7 +176,7 @@ class RoomFinder:
             room: the name that was found.
             description: the text below the title.
         """
-        if self._direction is None or not self._view.holds(carried_to(room)) or description_digest(description):
+        if self._direction is None or not self._view.holds(carried_to(room)) or self._digest_of(description):
             return False
         return not any(
             self._view.facts(relation=relation, object=room) or self._view.facts(room, relation)

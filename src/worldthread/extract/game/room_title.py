@@ -14,19 +14,26 @@ _MARKED_TITLE: Final = re.compile(
 )
 # a line without the punctuation of a sentence; it may hold an abbreviation ("N. Main Street", "E/W Passage") or a word
 # in quotes
-_WORD: Final = r"(?:[A-Z][a-z]?\.|[\"\u201c][\w' -]+[\"\u201d]|[\w'\u2019&/#+-]+)"
+_WORD: Final = r"(?:[A-Z][a-z]?\.|[\"\u201c][\w' -]+[\"\u201d]|[\w'\u2019&/#+\u2013\u2014-]+)"
 _PLAIN_TITLE: Final = re.compile(
-    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]){_WORD}(?:,? {_WORD}){{0,7}}"
-    r"(?:,? \([^()\n]+\))?)$"
+    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)"
+    rf"(?P<title>(?=[\"\u201c]?[A-Z]|\d+(?:st|nd|rd|th)\b){_WORD}(?:,? {_WORD}){{0,7}}"
+    r"(?:,? \([^()\n]+\)){0,2})$"
 )
 _ARTICLE_TITLE: Final = re.compile(rf"An? {_WORD}(?: {_WORD}){{0,5}}$")
+_ODD_TITLE: Final = re.compile(r"(?=[A-Z\d\"'\u201c(])(?:(?:[^\s.]+|[A-Z][a-z]{0,3}\.) ){0,11}[^\s.]*[\w'\u2019\")]$")
+"""A title with marks of a sentence in it ("Deck 3: Galley"), or one that begins as a sentence may ("No Man's Land")."""
 # a title amid other feedback is written like a name: these are the words that need no capital
-_SMALL_WORD: Final = re.compile(r"(?:an?|and|at|by|from|in|near|of|on|over|the|to|under|with)$")
+_SMALL_WORD: Final = re.compile(
+    r"(?:an?|and|as|at|above|across|after|along|among|around|before|behind|below|beneath|beside|between|beyond|but|by|"
+    r"down|for|from|in|inside|into|is|near|of|off|on|or|out|outside|over|past|the|through|to|towards?|under|up|upon|"
+    r"with|within|without),?$"
+)
 _POSTURE: Final = re.compile(
     r",? \((?:in|inside|on|at|under|behind|sitting|lying|standing)\b[^()]*\)$|, (?:in|on) (?:the|an?) [a-z -]+$"
 )
 _IN_OR_ON: Final = re.compile(
-    r"[,(] ?(?:(?:sitting|lying|standing) )?(?P<preposition>in|inside|on) (?:the|an?) (?P<thing>[\w' -]+?)\)?$"
+    r"[,(] ?(?:(?:sitting|lying|standing) )?(?P<preposition>in|inside|on) (?:the|an?) (?P<thing>[a-z][\w' -]*?)\)?$"
 )
 _ENTERS: Final = re.compile(
     r"(?:enter|board|exit|leave|climb|jump|go|follow|cross|swim|disembark|get (?:in|out|on|off)|stand)\b", re.I
@@ -104,7 +111,7 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
         if line[:1] == " " or above.endswith(":"):
             continue
         heads_text = not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name)
-        if not _PLAIN_TITLE.match(line.strip()) and not (_ARTICLE_TITLE.match(name) and (heads_text or is_room(name))):
+        if not _PLAIN_TITLE.match(line.strip()) and not (_is_odd(name) and (heads_text or is_room(name))):
             continue
         if (len(name.split()) > _MOST_SMALL_WORDS or '"' in name) and not _is_name(name):
             continue  # 'The red knob reads "Off"'
@@ -117,6 +124,13 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
     posture = _IN_OR_ON.search(lines[number].strip())
     inside = None if posture is None else (posture["preposition"], posture["thing"])
     return RoomTitle(name, "\n".join(lines[:number]), "\n".join(lines[number + 1 :]), inside=inside)
+
+
+def _is_odd(name: str) -> bool:
+    """Return whether a line may be a title of unusual form; most lines end as sentences do."""
+    if name[-1:] in ("", ".", "!", "?", ",", ":"):
+        return False
+    return _ARTICLE_TITLE.match(name) is not None or _ODD_TITLE.match(name) is not None
 
 
 def _is_name(line: str) -> bool:

@@ -1,0 +1,25 @@
+"""The memory of three stories that were written for this project by somebody who did not see its rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from worldthread.play.audit_story import audit_games
+
+STORIES = Path(__file__).parent / "stories"
+STEPS = 70
+
+
+@pytest.mark.parametrize("name", ["wreckers.z5", "halfway.z5", "bequest.z8"])
+def test_what_is_remembered_of_a_stranger_s_story_is_right(name: str) -> None:
+    pytest.importorskip("jericho")
+    walkthrough = STORIES / f"{Path(name).stem}.walkthrough.txt"
+    ((_, report),) = audit_games([str(STORIES / name)], STEPS, walkthroughs=[walkthrough])
+    assert report.steps == STEPS + 1
+    assert (report.merged, report.split, report.wrong_ways) == (0, 0, 0)
+    assert report.figures["player"].precision == report.figures["carried"].precision == 1
+    assert report.figures["carried"].recall == 1
+    assert report.total.precision > 0.96
+    assert report.total.recall > 0.82
