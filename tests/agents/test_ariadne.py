@@ -423,6 +423,10 @@ def test_a_new_plan_is_wanted_where_something_is_new_failed_or_was_reached() -> 
     assert "Your plan" not in text_of(model.requests[8])
     assert agent.plan is None
     assert agent.failures == Counter()
+    schema = model.requests[0].schema
+    assert schema is not None
+    # SmolLM2 wrote -1 until it was cut off
+    assert schema["properties"]["done"]["maxItems"] == 8, "a plan has no more sub-goals"
     assert {request.purpose for request in model.requests} == {"act"}
 
 
