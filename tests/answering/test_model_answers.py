@@ -351,6 +351,20 @@ def test_an_inferred_answer_says_so_and_can_be_refused(
     assert model.requests[0].schema["properties"]["support"] == {"enum": ["stated", "inferred", "none"]}
 
 
+@pytest.mark.parametrize("question", ["Who?", "How many weeks passed between quitting and moving?"])
+def test_every_list_of_a_reply_is_bounded_in_the_schema_alone(question: str) -> None:
+    """A small model that a grammar holds repeats an item until it is cut off; what another one wrote is not refused."""
+    computed = question != "Who?"
+    given = timeline("none", answer="Ghent", sources=[1] * 20) if computed else reply("Ghent", *[1] * 20)
+    model = FakeChat([given])
+    found = answer(Recall(question, (MOVED, QUIT)), model, max_tokens=1000)
+    assert (found.text, len(found.sources)) == ("Ghent", 1)
+    schema = model.requests[0].schema
+    assert schema is not None
+    lists = {name: part["maxItems"] for name, part in schema["properties"].items() if part.get("type") == "array"}
+    assert lists == {"sources": 16, "look_up": 2} | ({"items": 32} if computed else {})
+
+
 def test_a_memory_refuses_inferred_answers_when_told_to() -> None:
     with memory_with([reply("Ghent", 1, support="inferred")] * 2, day("2025-02-03")) as memory:
         memory.record.add(Episode("Anna moved to Ghent.", day("2024-05-15")))

@@ -206,6 +206,17 @@ def test_the_repair_of_an_answer_that_was_cut_off_asks_for_a_shorter_one() -> No
     model = FakeChat([ChatAnswer(GOOD[:20], finish_reason="length"), GOOD])
     complete_structured(model, REQUEST, Facts)
     assert "answer more briefly" in model.requests[1].messages[-1].content
+    assert model.requests[1].messages[1].content == GOOD[:20]
+
+
+def test_an_answer_that_repeats_itself_until_it_is_cut_off_is_quoted_in_brief() -> None:
+    """With all of it before its eyes SmolLM2 went on with the same sentence, with its beginning it answered."""
+    model = FakeChat([ChatAnswer('{"facts": ["' + "The lantern. " * 400, finish_reason="length"), GOOD])
+    assert complete_structured(model, REQUEST, Facts) == FACTS
+    quoted = model.requests[1].messages[1].content
+    assert quoted.startswith('{"facts": ["The lantern. The lantern.')
+    assert quoted.endswith(" …")
+    assert len(quoted) == 152
 
 
 @pytest.mark.parametrize(

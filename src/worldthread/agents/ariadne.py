@@ -98,7 +98,7 @@ class PlannedChoice(msgspec.Struct, forbid_unknown_fields=True):
     """
 
     thought: str
-    done: list[int]
+    done: Annotated[list[int], Meta(max_length=8)]
     plan: SubGoals | None
     action: str
 

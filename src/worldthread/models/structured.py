@@ -25,6 +25,8 @@ START_OF_OBJECT: Final = re.compile(r'\{\s*["}]')  # a brace in prose is not fol
 OBJECT_LIMIT: Final = 64
 QUOTED_LIMIT: Final = 20_000
 """The most characters of a bad answer that are quoted in the request to repair it."""
+CUT_OFF_QUOTED: Final = 150
+"""The most characters that are quoted of an answer that was cut off: a small model that repeated itself would go on."""
 PROBLEM_LIMIT: Final = 500
 """The most characters of an error about an answer; the name of an unknown field may be of any length."""
 
@@ -120,9 +122,10 @@ def complete_structured(model: ChatModel, request: ChatRequest, into: type[T]) -
         problem += " It was cut off because it grew too long: answer more briefly."
     prompt = load_prompt("worldthread.models", "repair", 1)
     repair = prompt.messages(problem=problem, schema=json.dumps(request.schema))
-    # some servers refuse an empty message
-    quoted = Message("assistant", first.text[:QUOTED_LIMIT].strip() or "(no answer)")
-    request = replace(request, messages=(*request.messages, quoted, *repair))
+    quoted = first.text[:QUOTED_LIMIT].strip() or "(no answer)"  # some servers refuse an empty message
+    if first.finish_reason == "length" and len(quoted) > CUT_OFF_QUOTED:
+        quoted = f"{quoted[:CUT_OFF_QUOTED]} …"
+    request = replace(request, messages=(*request.messages, Message("assistant", quoted), *repair))
     second = recorded_answer(request, model.complete(request))
     try:
         return parse_answer(second.text, into)

@@ -25,6 +25,7 @@ from worldthread.bench.qa.results import QuestionResults
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.bench.qa.run import QASetup, measure
 from worldthread.bench.qa.summary import summary
+from worldthread.bench.qa.tables import Table, three
 from worldthread.cli.main import app
 from worldthread.errors import BudgetError, FormatError, InputError, ModelCallError, StoreLockedError
 from worldthread.models.chat import ChatRequest
@@ -301,6 +302,23 @@ def test_every_published_table_is_whole_and_no_mean_contradicts_its_column() -> 
             assert name == "table-2" or abs(sum(found) / len(found) - float(means[column])) < 0.02, (name, column)
 
 
+def test_columns_of_numbers_are_aligned_on_the_right_and_words_on_the_left() -> None:
+    rows = [["towns", "a model, WC", "0.50 [0.00, 1.00]", "50%", "-"], ["Mean:", "-", "0.50", "7%", "1.25"]]
+    page = Table("table-2", "Small.", ["data set", "system", "score", "share", "hours"], rows).markdown()
+    assert page.splitlines()[:4] == [
+        "**Table 2.** Small.",
+        "",
+        "| data set | system | score | share | hours |",
+        "| --- | --- | ---: | ---: | ---: |",
+    ]
+
+
+def test_small_numbers_keep_three_digits() -> None:
+    assert [three(value) for value in (61.5, 0.5, 0.0125, 0.000125, 0.0)] == [
+        "61.500", "0.500", "0.0125", "0.000125", "0.000",
+    ]  # fmt: skip
+
+
 @pytest.mark.slow
 def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
     dataset = towns()
@@ -331,11 +349,12 @@ def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
         }
     assert "22 configurations, 2 questions each" in page
     for number in (2, 3, 4, 5, 6, 13, 15, 16, 17, 18, 19, 20):
-        assert f"**table-{number}.**" in page
-        assert f"**table-{number}, published.** PersonalAI: " in page
+        assert f"**Table {number}.**" in page
+        assert f"**Table {number}, published.** PersonalAI: " in page
 
-    def table(number: int) -> list[list[str]]:
-        with (tmp_path / "report" / f"table-{number}.csv").open(encoding="utf-8") as file:
+    def table(name: int | str) -> list[list[str]]:
+        name = f"table-{name}" if isinstance(name, int) else name
+        with (tmp_path / "report" / f"{name}.csv").open(encoding="utf-8") as file:
             return list(csv.reader(file))
 
     best = max(f["right"] for f in figures.values())
@@ -343,6 +362,14 @@ def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
     header, row, means = table(2)
     assert header == ["data set", "small"]
     assert row[1].startswith("0.50 [0.00, 1.00] / ")
+    equals = sum(f["right"] == best for f in figures.values())
+    assert row[1].endswith(f" and {equals - 1} more"), "where others are as good, none of them is called the best"
+    header, *rows = table("configurations")
+    assert len(rows) == 22
+    assert header[-5:] == ["judged right", "declined", "unusable", "tokens", "seconds"]
+    by_place = {tuple(row[2:4]): dict(zip(header, row, strict=True)) for row in rows}
+    assert by_place["BS", "E"]["judged right"] == f"{figures['BS', 'E']['right']:.2f}"
+    assert by_place["WC", "nothing"]["tokens"] == f"{figures['WC', 'all']['tokens']:.0f}"
     assert means == ["Mean:", "0.50"]
     algorithms = [row[0] for row in table(4)[1:]]
     assert algorithms == ["WC", "AS", "BS", "WC+BS", "BS+AS", "AS+WC", "WC+BS+AS"]

@@ -163,6 +163,9 @@ def test_drawings_stand_alone_and_in_the_page(report: tuple[Path, list[Plot], li
         drawing = ET.parse(file).getroot()
         texts = {"".join(element.itertext()).strip() for element in drawing.iter("{http://www.w3.org/2000/svg}text")}
         assert {"tiny-v1", "ariadne+oracle"} <= texts
+        assert not any(label[:1] in "-−" for label in texts if label), "nothing here is below zero"
+        if plot.name == "score-moves":
+            assert not any("." in label and float(label) > 1 for label in texts if label[:1].isdigit()), "half moves"
         assert f"({file.name})" in (folder / "report.md").read_text("utf-8")
     ids = [name for name in re.findall(r'\bid="([^"]*)"', text) if not re.fullmatch(r"[a-z]\w{10}", name)]
     assert len(set(ids)) == len(ids), "no two drawings share one, but for those that say what they hold"

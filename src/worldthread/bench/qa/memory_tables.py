@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final
 
-from worldthread.bench.qa.tables import NOTHING, Table, two
+from worldthread.bench.qa.tables import NOTHING, Table, three, two
 
 _VERTICES: Final = ("episodes", "theses", "objects")
 _EDGES: Final = ("episodic_edges", "thesis_edges", "object_edges")
@@ -82,4 +82,4 @@ def _added(memories: Sequence[Figures]) -> list[str]:
 def _speed(figures: Figures) -> list[str]:
     seconds = figures["seconds"]
     speed = f"{60 * figures['read'] / seconds:.1f}" if seconds else NOTHING
-    return [f"{seconds / 3600:.3f}", speed, str(figures["unread"]), str(figures["megabytes"])]
+    return [three(seconds / 3600), speed, str(figures["unread"]), str(figures["megabytes"])]

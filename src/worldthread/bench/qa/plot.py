@@ -36,7 +36,7 @@ def plot(group: ConfigurationGroup, path: Path) -> None:
                 panel.errorbar(moved, values, yerr=[low, high], fmt="o", markersize=4, capsize=2, label=model)
             panel.set_title(dataset, loc="left")
             panel.set_ylim(bottom=0)
-            panel.set_ylabel(group.metric)
+            panel.set_ylabel(group.metric_description)
             panel.spines[["top", "right"]].set_visible(False)
         names = [name if restriction == UNRESTRICTED else f"{name} / {restriction}" for name, restriction in places]
         panels[-1].set_xticks(range(len(places)), names, rotation=60, ha="right")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Final
@@ -24,8 +24,9 @@ _RESTRICTED: Final = tuple(name for name in RESTRICTIONS if name != UNRESTRICTED
 
 
 def tables_of(group: ConfigurationGroup) -> list[Table]:
-    """Return Tables 2 to 6, 19 and 20 for a group of configurations."""
+    """Return Tables 2 to 6, 19 and 20 for a group of configurations, after one that the paper does not have."""
     return [
+        _all(group),
         _best("table-2", "Best configurations", group, group.metric),
         _restrictions(group),
         _stability(group),
@@ -36,17 +37,46 @@ def tables_of(group: ConfigurationGroup) -> list[Table]:
     ]
 
 
+def _all(group: ConfigurationGroup) -> Table:
+    """Return the figures of every configuration."""
+    metrics = list(dict.fromkeys(("exact", "f1", group.metric)))
+    rows = []
+    for c in group.cells:
+        f = c.figures
+        left_out = "nothing" if c.restriction == UNRESTRICTED else c.restriction
+        tokens = NOTHING if f["tokens"] is None else f"{f['tokens']:.0f}"
+        counts = [percent(f["no_answer"]), str(f["unusable"]), tokens, f"{f['seconds']:.2f}"]
+        scores = [two(f[name]) for name in metrics]
+        rows.append([c.dataset, c.model, c.algorithm, left_out, str(f["questions"]), *scores, *counts])
+    header = ["data set", "model", "algorithm", "vertices left out", "questions", "exact match", "F1"]
+    header += [*(["judged right"] if len(metrics) > 2 else []), "declined", "unusable", "tokens", "seconds"]
+    caption = (
+        "What was measured: means over the questions, and how many answers could not be used. A question whose answers "
+        "came from the cache took no tokens."
+    )
+    return Table("configurations", caption, header, rows)
+
+
 def _exact_matches(group: ConfigurationGroup) -> Table:
     """Return the highest exact match of every model on every data set, as in Table 20."""
     rows = []
     for dataset in group.datasets:
         for model in group.models:
             found = [c for c in group.cells if (c.dataset, c.model) == (dataset, model)]
-            best = max(found, key=lambda c: c.figures["exact_personalai"], default=None)
-            if best is not None:
-                where = f"{model}, {best.algorithm} / {best.restriction}"
-                rows.append([dataset, where, f"{100 * best.figures['exact_personalai']:.1f}"])
+            if found:
+                best, where = _winner(found, "exact_personalai")
+                rows.append([dataset, f"{model}, {where}", f"{100 * best.figures['exact_personalai']:.1f}"])
     return Table("table-20", "Highest exact match in per cent.", ["data set", "system", "exact match"], rows)
+
+
+def _winner(cells: Sequence[Cell], metric: str) -> tuple[Cell, str]:
+    """Return the first of the best configurations, and words for its place that tell how many others are as good."""
+    best = max(cells, key=lambda c: c.figures[metric])
+    equals = sum(c.figures[metric] == best.figures[metric] for c in cells)
+    if len(cells) > 1 and equals == len(cells):
+        return best, f"all {equals} alike"
+    where = f"{best.algorithm} / {best.restriction}"
+    return best, f"{where} and {equals - 1} more" if equals > 1 else where
 
 
 def _best(name: str, title: str, group: ConfigurationGroup, metric: str) -> Table:
@@ -61,15 +91,15 @@ def _best(name: str, title: str, group: ConfigurationGroup, metric: str) -> Tabl
             if not cells:
                 row.append(NOTHING)
                 continue
-            best = max(cells, key=lambda c: c.figures[metric])
+            best, where = _winner(cells, metric)
             low, high = best.figures[f"{metric}_interval"]
             means[model].append(best.figures[metric])
-            row.append(f"{two(best.figures[metric])} [{two(low)}, {two(high)}] / {best.algorithm} / {best.restriction}")
+            row.append(f"{two(best.figures[metric])} [{two(low)}, {two(high)}] / {where}")
         rows.append(row)
     rows.append(["Mean:", *(mean_of(means[model]) for model in models)])
     caption = (
         f"{title}: {describe_metric(metric)}, with the 95 % interval of that configuration, its algorithm and the "
-        "vertices left out."
+        "vertices left out. Where several are as good, the first is named and the others are counted."
     )
     return Table(name, caption, ["data set", *models], rows)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
@@ -103,7 +103,7 @@ def entities_by_rule(question: QuestionInProgress) -> tuple[str, ...]:
 class EntitiesReply(msgspec.Struct, forbid_unknown_fields=True):
     """What the model is asked to fill in."""
 
-    entities: list[str]
+    entities: Annotated[list[str], msgspec.Meta(max_length=16)]
 
 
 def entities_by_model(question: QuestionInProgress) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -9,6 +10,9 @@ from typing import Final
 
 NOTHING: Final = "-"
 """Content of a cell without results."""
+
+_NUMBERS: Final = re.compile(r"[\d.,%\s\[\]/-]+")
+"""A cell that holds numbers alone: such columns are aligned on the right."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +33,13 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table with its caption in Markdown."""
-        rule = ["---"] + ["---:"] * (len(self.header) - 1)
+        rule = ["---:" if self._holds_numbers(column) else "---" for column in range(len(self.header))]
         lines = ["| " + " | ".join(map(_escaped, row)) + " |" for row in (self.header, rule, *self.rows)]
-        return "\n".join([f"**{self.name}.** {self.caption}", "", *lines])
+        title = self.name.replace("-", " ").capitalize()
+        return "\n".join([f"**{title}.** {self.caption}", "", *lines])
+
+    def _holds_numbers(self, column: int) -> bool:
+        return all(_NUMBERS.fullmatch(row[column]) for row in self.rows)
 
 
 def _escaped(cell: str) -> str:
@@ -41,6 +49,14 @@ def _escaped(cell: str) -> str:
 def two(value: float) -> str:
     """Return a number with two decimal places."""
     return f"{value:.2f}"
+
+
+def three(value: float) -> str:
+    """Return a number with at least three significant digits, never in powers of ten."""
+    decimals = 3
+    while decimals < 9 and 0 < abs(value) < 10 ** (2 - decimals):
+        decimals += 1
+    return f"{value:.{decimals}f}"
 
 
 def percent(share: float) -> str:

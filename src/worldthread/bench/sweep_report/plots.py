@@ -218,6 +218,9 @@ def _lines(sweep: Sweep, curves: _Curves) -> Plot | None:
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         else:
             axes.set_xlim(left=0)
+            axes.locator_params(axis="x", integer=True)  # there is no half a move
+        if all(min(line.mean) >= 0 for line in own.values()):
+            axes.set_ylim(bottom=0, top=None if any(max(line.mean) > 0 for line in own.values()) else 1)
         axes.set_xlabel(curves.x)
         axes.set_ylabel(curves.y or _UNITS[score_figure(sweep, game)])
 
