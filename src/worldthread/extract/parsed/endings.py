@@ -85,6 +85,8 @@ def _is_other_number(fact: Fact, other: Fact) -> bool:
     (number, words), (old_number, old_words) = _without_number(fact), _without_number(other)
     if not number or not old_number or number == old_number or words != old_words or words == ["#"]:
         return False
+    if relation in ("pays", "owes") and len(words) < 3:
+        return False  # 50 euros for one thing and 20 for another
     return not (relation in ("has", "takes") and words[0] != "#") and not any(
         _OF_TIME.fullmatch(word) for word in words
     )
