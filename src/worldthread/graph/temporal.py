@@ -401,10 +401,13 @@ class TemporalGraph:
         return self._episodes.record(self._episodes.number(episode_id))
 
     def has_speaker(self, name: str) -> bool:
-        """Return whether an episode, perhaps one that was forgotten since, was ever said by somebody of a name.
+        """Return whether somebody of a name ever spoke.
 
         Args:
             name: the name, in any spelling.
+
+        Returns:
+            Whether an episode, perhaps one that was forgotten since, was said by this name.
         """
         return bool(self._episodes.provenances.with_label("speaker", name))
 
