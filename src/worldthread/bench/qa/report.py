@@ -221,7 +221,8 @@ def write_report(results: QuestionResults, folder: Path) -> Path:
         suffix = f"-{number}" if len(groups) > 1 else ""
         questions = sorted({c.figures["questions"] for c in group.cells})
         number_asked = " to ".join(str(n) for n in dict.fromkeys((questions[0], questions[-1])))
-        lines += [f"## {group.title}", "", f"{len(group.cells)} configurations, {number_asked} questions each.", ""]
+        asked = f"{number_asked} question{'' if number_asked == '1' else 's'} each"
+        lines += [f"## {group.title}", "", f"{len(group.cells)} configurations, {asked}.", ""]
         for table in tables_of(group):
             lines += _beside_published(table)
             _write_csv(table, folder / f"{table.name}{suffix}.csv")
