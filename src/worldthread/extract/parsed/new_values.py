@@ -264,7 +264,8 @@ def _is_whose(subject: str, text: str, own: str) -> bool:
     if subject == own or (subject.startswith(f"{own}'s ") and not _is_relative(subject, own)):
         return _OTHERS.search(text) is None
     name = subject.removeprefix(f"{own}'s ")
-    return any(re.search(rf"\b{re.escape(form)}\b", text) is not None for form in {name, *KIN.get(name, ())})
+    forms = {name, *KIN.get(name, ())}
+    return any(re.search(rf"(?<!'s )\b{re.escape(form)}\b", text) is not None for form in forms)  # not "Eva's dog"
 
 
 _INVOLVED: Final = frozenset(["landlord", "landlady", "boss", "manager", "company", "employer", "team"])

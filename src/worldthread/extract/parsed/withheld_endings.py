@@ -51,6 +51,13 @@ _BACK_SOON: Final = re.compile(
     r"\bback (?:by|before|after|within|at) (?:lunch|noon|dinner|tea|supper|breakfast|"
     r"bedtime|midnight|(?:an|the) hour|\d)"
 )
+_ABSENT: Final = re.compile(
+    r"\b(?:is|'s|are|was) (?:out|off|away|ill|sick)\b[^.;,]*\b(?:this (?:week|morning|afternoon)|today|tonight)\b"
+)
+_DISMISSED: Final = re.compile(
+    r"\b(?:let (?:me|us) go|laid (?:me|us) off|laid off|fired|sacked|redundant|redundancy)\b"
+)
+_OUTSIDE_WORK: Final = re.compile(r"\b(?:union|guild|church|party|choir|club)\b")
 _BACK_THEN: Final = re.compile(r"^(?:but |and |well,? )?back in [\w ]{2,20}?,? (?:i|we) ")
 _SAME_TIME: Final = re.compile(r"\bsame (?:time|day|date|week|weekend|month|hour)\b")
 _DATED: Final = re.compile(
@@ -102,6 +109,7 @@ def withheld(reasons: Mapping[Fact, str], message: str, speaker: str, view: Grap
         or _is_taken_back(fact, reason.removeprefix(f"{speaker}: "), message)
         or _is_kept_time(fact, _said(reason, speaker))
         or _is_done_by_friend(fact, _said(reason, speaker), speaker)
+        or (_OUTSIDE_WORK.search(fact.key[2]) is not None and _is_dismissal(fact, _said(reason, speaker)))
         or _is_one_journey(fact, _said(reason, speaker))
         or _is_other_notice(fact, reason, reasons)
         or _is_other_contact(fact, _said(reason, speaker), view)
@@ -115,7 +123,17 @@ def _said(sentence: str, speaker: str) -> str:
 def _is_no_ending(text: str) -> bool:
     return any(
         one.search(text) is not None
-        for one in (_FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER, _HELD_UP, _BACK_SOON, _BACK_THEN)
+        for one in (
+            _FIGURATIVE,
+            _A_WHILE_ONCE,
+            _TO_COME,
+            _GOES_ON,
+            _BY_ANOTHER,
+            _HELD_UP,
+            _BACK_SOON,
+            _BACK_THEN,
+            _ABSENT,
+        )
     )
 
 
@@ -148,6 +166,12 @@ def _is_kept_time(fact: Fact, text: str) -> bool:
 def _is_done_by_friend(fact: Fact, text: str, speaker: str) -> bool:
     """Return whether a friend did something, and the speaker's own fact goes on: "a mate finished it in two days"."""
     return fact.key[0] == normalise_name(speaker) and _FRIEND.search(text) is not None
+
+
+def _is_dismissal(fact: Fact, text: str) -> bool:
+    """Return whether a sentence tells of the end of a job and not of a membership: "they've let me go"."""
+    known = {stem(word) for word in _WORD.findall(fact.key[2]) if len(word) > 2}
+    return _DISMISSED.search(text) is not None and not known & {stem(word) for word in _WORD.findall(text)}
 
 
 def _is_one_journey(fact: Fact, text: str) -> bool:
