@@ -54,6 +54,13 @@ _BACK_SOON: Final = re.compile(
 _ABSENT: Final = re.compile(
     r"\b(?:is|'s|are|was) (?:out|off|away|ill|sick)\b[^.;,]*\b(?:this (?:week|morning|afternoon)|today|tonight)\b"
 )
+_TOO: Final = re.compile(
+    r"\b(?!(?:i|we|my|our)\b)[a-z]+(?:'s got| has got| has| caught| got) (?:the|a|it|that)\b[^.,;]*? (?:too|as well)\b"
+)
+_FOR_A_DAY: Final = re.compile(
+    r"\b(?:gave|lent|swapped|passed) (?:up |on )?(?:my|our) (?:seat|place|turn|shift|slot|spot)\b[^.;]*"
+    r"\b(?:tonight|today|this (?:morning|afternoon|arvo|evening|weekend|week|time))\b"
+)
 _DISMISSED: Final = re.compile(
     r"\b(?:let (?:me|us) go|laid (?:me|us) off|laid off|fired|sacked|redundant|redundancy)\b"
 )
@@ -120,21 +127,14 @@ def _said(sentence: str, speaker: str) -> str:
     return re.sub(r"\s+", " ", sentence.removeprefix(f"{speaker}: ").replace("’", "'")).lower()
 
 
+_NO_ENDINGS: Final = (
+    _FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER, _HELD_UP, _BACK_SOON, _BACK_THEN, _ABSENT,
+    _TOO, _FOR_A_DAY,
+)  # fmt: skip
+
+
 def _is_no_ending(text: str) -> bool:
-    return any(
-        one.search(text) is not None
-        for one in (
-            _FIGURATIVE,
-            _A_WHILE_ONCE,
-            _TO_COME,
-            _GOES_ON,
-            _BY_ANOTHER,
-            _HELD_UP,
-            _BACK_SOON,
-            _BACK_THEN,
-            _ABSENT,
-        )
-    )
+    return any(one.search(text) is not None for one in _NO_ENDINGS)
 
 
 def _is_taken_back(fact: Fact, sentence: str, message: str) -> bool:
