@@ -30,7 +30,8 @@ _TURNS: Final = 30.0
 _WORD: Final = re.compile(r"[^\W_]+(?:[:.'’@-][^\W_]+)*")
 _ISO: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _TIME: Final = re.compile(
-    r"\b\d{1,2}[:.]\d\d\b(?! ?(?:euros?|pounds?|dollars?))|\b\d{1,2} ?[ap]\.?m\b|o'clock|\bnoon\b|\bmidnight\b",
+    r"\b\d{1,2}[:.]\d\d\b(?! ?(?:euros?|pounds?|dollars?))|\b\d{1,2} ?[ap]\.?m\b|o'clock|\bnoon\b|\bmidnight\b|"
+    r"\b(?:half|quarter) (?:past|to) \w+",
     re.IGNORECASE,
 )
 _ORDINAL: Final = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)

@@ -175,8 +175,8 @@ def _has_new_value(fact: Fact, text: str, own: str) -> bool:
     value = value.replace(f"{own}'s ", "my ")
     if relation.startswith(("born", "is from", "has birthday", "has age", "likes", "loves", "died")):
         return False
-    if value == "at" or not value:
-        return False
+    if value == "at" or not value or (relation == "is" and value.isdigit() and _SUMS.fullmatch(subject) is None):
+        return False  # a bare number is an age, which has rules of its own
     is_contact = _CONTACTS.fullmatch(relation) is not None or _CONTACTS.fullmatch(f"has {subject}") is not None
     for name, pattern in _KINDS_OF_VALUES:
         if name == "phone" and not is_contact:
@@ -264,7 +264,8 @@ def _is_whose(subject: str, text: str, own: str) -> bool:
     if subject == own or (subject.startswith(f"{own}'s ") and not _is_relative(subject, own)):
         return _OTHERS.search(text) is None
     name = subject.removeprefix(f"{own}'s ")
-    return any(re.search(rf"\b{re.escape(form)}\b", text) is not None for form in {name, *KIN.get(name, ())})
+    forms = {name, *KIN.get(name, ())}
+    return any(re.search(rf"(?<!'s )\b{re.escape(form)}\b", text) is not None for form in forms)  # not "Eva's dog"
 
 
 _INVOLVED: Final = frozenset(["landlord", "landlady", "boss", "manager", "company", "employer", "team"])

@@ -13,6 +13,7 @@ from typing import Final
 
 from worldthread.extract.parsed.mentions import is_in, stem
 from worldthread.graph import GraphView
+from worldthread.names import normalise_name
 from worldthread.types import Fact
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -45,6 +46,36 @@ _BY_ANOTHER: Final = re.compile(
 _HELD_UP: Final = re.compile(
     r"\b(?:train|bus|tram|ferry|coach|tube|metro|plane|traffic)(?:'s| is| has| was| just| got)* "
     r"(?:stopped|stuck|delayed|late|diverted|held up|stationary)\b"
+)
+_BACK_SOON: Final = re.compile(
+    r"\bback (?:by|before|after|within|at) (?:lunch|noon|dinner|tea|supper|breakfast|"
+    r"bedtime|midnight|(?:an|the) hour|\d)"
+)
+_ABSENT: Final = re.compile(
+    r"\b(?:is|'s|are|was) (?:out|off|away|ill|sick)\b[^.;,]*\b(?:this (?:week|morning|afternoon)|today|tonight)\b"
+)
+_TOO: Final = re.compile(
+    r"\b(?!(?:i|we|my|our)\b)[a-z]+(?:'s got| has got| has| caught| got) (?:the|a|it|that)\b[^.,;]*? (?:too|as well)\b"
+)
+_FOR_A_DAY: Final = re.compile(
+    r"\b(?:gave|lent|swapped|passed) (?:up |on )?(?:my|our) (?:seat|place|turn|shift|slot|spot)\b[^.;]*"
+    r"\b(?:tonight|today|this (?:morning|afternoon|arvo|evening|weekend|week|time))\b"
+)
+_DISMISSED: Final = re.compile(
+    r"\b(?:let (?:me|us) go|laid (?:me|us) off|laid off|fired|sacked|redundant|redundancy)\b"
+)
+_OUTSIDE_WORK: Final = re.compile(r"\b(?:union|guild|church|party|choir|club)\b")
+_BACK_THEN: Final = re.compile(r"^(?:but |and |well,? )?back in [\w ]{2,20}?,? (?:i|we) ")
+_SAME_TIME: Final = re.compile(r"\bsame (?:time|day|date|week|weekend|month|hour)\b")
+_DATED: Final = re.compile(
+    r"\d{4}-\d\d|\d[:.]\d\d|\w+days?\b|weekends?\b|(?:january|february|march|april|may|june|july|august|september|october|"
+    r"november|december)\b|(?:\d+ ?[ap]m)\b"
+)
+_FRIEND: Final = re.compile(
+    r"^(?:(?:a|some|one|my|our) )?(?:mate|friend|colleague|coworker|neighbou?r|flatmate|bloke|guy|someone|somebody)"
+    r"(?: of (?:mine|ours)| at work)?(?: has| had| just)* (?!(?:and|with|who|of|from)\b)"
+    r"[a-z]+(?:ed|old|it|ost|eft|ave)\b"
+    r"(?![^,;.]*\b(?:me|us|my|our|mine|i|we)\b)"
 )
 _NOT_TODAY: Final = re.compile(
     r"\b(?:cancelled|canceled|delayed|late|full|broke down|broken down|missed|not running|stuck)\b.*"
@@ -83,6 +114,9 @@ def withheld(reasons: Mapping[Fact, str], message: str, speaker: str, view: Grap
         for fact, reason in reasons.items()
         if _is_no_ending(_said(reason, speaker))
         or _is_taken_back(fact, reason.removeprefix(f"{speaker}: "), message)
+        or _is_kept_time(fact, _said(reason, speaker))
+        or _is_done_by_friend(fact, _said(reason, speaker), speaker)
+        or (_OUTSIDE_WORK.search(fact.key[2]) is not None and _is_dismissal(fact, _said(reason, speaker)))
         or _is_one_journey(fact, _said(reason, speaker))
         or _is_other_notice(fact, reason, reasons)
         or _is_other_contact(fact, _said(reason, speaker), view)
@@ -93,10 +127,14 @@ def _said(sentence: str, speaker: str) -> str:
     return re.sub(r"\s+", " ", sentence.removeprefix(f"{speaker}: ").replace("’", "'")).lower()
 
 
+_NO_ENDINGS: Final = (
+    _FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER, _HELD_UP, _BACK_SOON, _BACK_THEN, _ABSENT,
+    _TOO, _FOR_A_DAY,
+)  # fmt: skip
+
+
 def _is_no_ending(text: str) -> bool:
-    return any(
-        one.search(text) is not None for one in (_FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER, _HELD_UP)
-    )
+    return any(one.search(text) is not None for one in _NO_ENDINGS)
 
 
 def _is_taken_back(fact: Fact, sentence: str, message: str) -> bool:
@@ -118,6 +156,22 @@ def _is_taken_back(fact: Fact, sentence: str, message: str) -> bool:
             said = {stem(word) for word in _WORD.findall(completed["rest"].lower()) if len(word) > 2}
             return not known & said
     return False
+
+
+def _is_kept_time(fact: Fact, text: str) -> bool:
+    """Return whether something else than the time of a thing has changed: "it's in Hull now, same day"."""
+    return _SAME_TIME.search(text) is not None and _DATED.search(fact.key[2]) is not None
+
+
+def _is_done_by_friend(fact: Fact, text: str, speaker: str) -> bool:
+    """Return whether a friend did something, and the speaker's own fact goes on: "a mate finished it in two days"."""
+    return fact.key[0] == normalise_name(speaker) and _FRIEND.search(text) is not None
+
+
+def _is_dismissal(fact: Fact, text: str) -> bool:
+    """Return whether a sentence tells of the end of a job and not of a membership: "they've let me go"."""
+    known = {stem(word) for word in _WORD.findall(fact.key[2]) if len(word) > 2}
+    return _DISMISSED.search(text) is not None and not known & {stem(word) for word in _WORD.findall(text)}
 
 
 def _is_one_journey(fact: Fact, text: str) -> bool:
