@@ -29,6 +29,9 @@ STATED = [
     ("Hey Anna, I joined a rowing club last week!", ["Tom, joined, rowing club"]),
     ("I bought a second-hand kayak and sold my canoe.", ["Tom, bought, second-hand kayak", "Tom, sold, Tom's canoe"]),
     ("My birthday is on the 3rd of August.", ["Tom, has birthday, 3rd of August"]),
+    ("My birthday is on 9 March", ["Tom, has birthday, 9 March"]),
+    ("My job is in insurance.", ["Tom, has job, insurance"]),
+    ("Our router password is on the shelf.", ["Tom's router password, is on, shelf"]),  # where it stands
     ("Anna works for a bank in Zurich.", ["Anna, works for, bank in Zurich"]),
     ("The meeting room is on the second floor.", ["meeting room, is on, second floor"]),
     ("I'm on parental leave.", ["Tom, is on, parental leave"]),

@@ -14,6 +14,7 @@ from worldthread.extract.parsed.introductions import introduced, without_clause
 from worldthread.extract.parsed.phrases import NamedPhrase, is_break, last_of, noun_phrase, render
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.extract.prose.words import is_program, third_person
 from worldthread.types import Fact
 
@@ -717,8 +718,13 @@ class _ClauseReader:
             return [] if value is None else [Fact(subject.name, f"{state} {prep.lower_}", value)]
         if clause.is_past or clause.is_perfect:
             return []
-        if subject.lemma in WORDS["attributes"] and subject.owner is not None and inner is not None:
-            value = render(inner.left_edge, last_of(inner), self._referents)
+        is_common = inner is not None and inner.tag_ in ("NN", "NNS") and inner.text.isalpha()
+        is_where = is_common and inner is not None and inner.left_edge.dep_ in ("det", "poss")
+        if subject.lemma in WORDS["attributes"] and subject.owner is not None and inner is not None and not is_where:
+            words = inner.doc[inner.left_edge.i : inner.right_edge.i + 2]  # a month may be left out of the phrase
+            months = [t.i for t in words if t.lower_ in PROSE_WORDS["months"]]
+            day = inner.doc[words.start : months[-1] + 1].text if months else None
+            value = day or render(inner.left_edge, last_of(inner), self._referents)
             value = value if value is None else re.sub(r"^(?:the|a|an) ", "", value)
             return [] if value is None else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
         value = self._after(prep)
