@@ -99,6 +99,18 @@ class RedisServer:
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(self._command, stdout=log, stderr=subprocess.STDOUT)
         _wait_for(self.port, self._process, self.folder / "log")
+        while self._is_loading():  # it answers before it has read its data
+            time.sleep(0.05)
+
+    def _is_loading(self) -> bool:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
+            connection.sendall(f"AUTH {self.password}\r\nPING\r\n".encode())
+            answer = b""
+            while answer.count(b"\n") < 2:
+                part = connection.recv(1000)
+                assert part, answer
+                answer += part
+        return b"-LOADING" in answer
 
     def kill(self) -> None:
         assert self._process is not None
