@@ -11,6 +11,7 @@ from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, W
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, stem, verb_forms
 from worldthread.extract.prose.words import FAMILIES, third_person
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -71,10 +72,7 @@ _NUMBERED: Final = re.compile(
     r"has|is|is in|is on|lives on|lives in|takes|weighs|pays|earns|smokes|drinks|works|runs|walks|owes|costs|sleeps|"
     r"employs|teaches|commutes"
 )
-_OF_TIME: Final = re.compile(
-    r"old|am|pm|o'clock|\w+day|weekends?|january|february|march|april|may|june|july|august|september|october|november|"
-    r"december"
-)
+_OF_TIME: Final = re.compile(rf"old|am|pm|o'clock|\w+day|weekends?|{'|'.join(sorted(PROSE_WORDS['months']))}")
 
 
 def _is_other_number(fact: Fact, other: Fact) -> bool:

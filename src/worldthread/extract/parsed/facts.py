@@ -703,6 +703,14 @@ class _ClauseReader:
         is_plain = all(t.is_alpha or t.like_num or t.text in "'\"′″.,-" or t.text[0].isdigit() for t in words)
         return words.text if is_measure and is_plain else None
 
+    def _value_or_day(self, noun: Token) -> str | None:
+        """Return a phrase as a value; of a day the month too, which :func:`render` leaves out."""
+        words = noun.doc[noun.left_edge.i : noun.right_edge.i + 2]  # the month may not belong to the phrase
+        months = [t.i for t in words if t.lower_ in PROSE_WORDS["months"]]
+        if months:
+            return str(noun.doc[words.start : months[-1] + 1])
+        return render(noun.left_edge, last_of(noun), self._referents)
+
     def _of_place(self, subject: NamedPhrase, prep: Token) -> list[Fact]:
         """Return where a thing is, or where a person is from."""
         clause = self._clause
@@ -718,13 +726,9 @@ class _ClauseReader:
             return [] if value is None else [Fact(subject.name, f"{state} {prep.lower_}", value)]
         if clause.is_past or clause.is_perfect:
             return []
-        is_common = inner is not None and inner.tag_ in ("NN", "NNS") and inner.text.isalpha()
-        is_where = is_common and inner is not None and inner.left_edge.dep_ in ("det", "poss")
-        if subject.lemma in WORDS["attributes"] and subject.owner is not None and inner is not None and not is_where:
-            words = inner.doc[inner.left_edge.i : inner.right_edge.i + 2]  # a month may be left out of the phrase
-            months = [t.i for t in words if t.lower_ in PROSE_WORDS["months"]]
-            day = inner.doc[words.start : months[-1] + 1].text if months else None
-            value = day or render(inner.left_edge, last_of(inner), self._referents)
+        is_attribute = subject.lemma in WORDS["attributes"]
+        if is_attribute and subject.owner is not None and inner is not None and not _is_where(inner):
+            value = self._value_or_day(inner)
             value = value if value is None else re.sub(r"^(?:the|a|an) ", "", value)
             return [] if value is None else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
         value = self._after(prep)
@@ -1631,6 +1635,11 @@ def is_hour(token: Token) -> bool:
 
 def _is_favourite(head: Token) -> bool:
     return any(c.lower_ in ("favorite", "favourite") for c in head.lefts)
+
+
+def _is_where(noun: Token) -> bool:
+    """Return whether a noun after a preposition is where something is kept, not a value: "on the fridge"."""
+    return noun.tag_ in ("NN", "NNS") and noun.text.isalpha() and noun.left_edge.dep_ in ("det", "poss")
 
 
 def _is_of_story(head: Token) -> bool:

@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from worldthread.extract.parsed.mentions import is_in, stem
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_MONTHS: Final = "|".join(sorted(PROSE_WORDS["months"]))
 _SEASON: Final = (
-    r"(?:spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|"
-    r"december|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|week|month|year|term|a \w+|"
-    r"\w+ (?:days|weeks|months))"
+    rf"(?:spring|summer|autumn|winter|{_MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|week|month|year|"
+    r"term|a \w+|\w+ (?:days|weeks|months))"
 )
 _COUNTED: Final = r"(?:an?|a few|a couple of|several|many|some|two|three|four|five|six|seven|eight|nine|ten|\d+)"
 _FIGURATIVE: Final = re.compile(
@@ -67,10 +68,7 @@ _DISMISSED: Final = re.compile(
 _OUTSIDE_WORK: Final = re.compile(r"\b(?:union|guild|church|party|choir|club)\b")
 _BACK_THEN: Final = re.compile(r"^(?:but |and |well,? )?back in [\w ]{2,20}?,? (?:i|we) ")
 _SAME_TIME: Final = re.compile(r"\bsame (?:time|day|date|week|weekend|month|hour)\b")
-_DATED: Final = re.compile(
-    r"\d{4}-\d\d|\d[:.]\d\d|\w+days?\b|weekends?\b|(?:january|february|march|april|may|june|july|august|september|october|"
-    r"november|december)\b|(?:\d+ ?[ap]m)\b"
-)
+_DATED: Final = re.compile(rf"\d{{4}}-\d\d|\d[:.]\d\d|\w+days?\b|weekends?\b|(?:{_MONTHS})\b|(?:\d+ ?[ap]m)\b")
 _FRIEND: Final = re.compile(
     r"^(?:(?:a|some|one|my|our) )?(?:mate|friend|colleague|coworker|neighbou?r|flatmate|bloke|guy|someone|somebody)"
     r"(?: of (?:mine|ours)| at work)?(?: has| had| just)* (?!(?:and|with|who|of|from)\b)"
@@ -109,18 +107,22 @@ def withheld(reasons: Mapping[Fact, str], message: str, speaker: str, view: Grap
         speaker: who says it.
         view: what the memory holds.
     """
-    return [
-        fact
-        for fact, reason in reasons.items()
-        if _is_no_ending(_said(reason, speaker))
+    return [fact for fact in reasons if _is_withheld(fact, reasons, message, speaker, view)]
+
+
+def _is_withheld(fact: Fact, reasons: Mapping[Fact, str], message: str, speaker: str, view: GraphView) -> bool:
+    reason = reasons[fact]
+    said = _said(reason, speaker)
+    return (
+        _is_no_ending(said)
         or _is_taken_back(fact, reason.removeprefix(f"{speaker}: "), message)
-        or _is_kept_time(fact, _said(reason, speaker))
-        or _is_done_by_friend(fact, _said(reason, speaker), speaker)
-        or (_OUTSIDE_WORK.search(fact.key[2]) is not None and _is_dismissal(fact, _said(reason, speaker)))
-        or _is_one_journey(fact, _said(reason, speaker))
+        or _is_kept_time(fact, said)
+        or _is_done_by_friend(fact, said, speaker)
+        or (_OUTSIDE_WORK.search(fact.key[2]) is not None and _is_dismissal(fact, said))
+        or _is_one_journey(fact, said)
         or _is_other_notice(fact, reason, reasons)
-        or _is_other_contact(fact, _said(reason, speaker), view)
-    ]
+        or _is_other_contact(fact, said, view)
+    )
 
 
 def _said(sentence: str, speaker: str) -> str:
