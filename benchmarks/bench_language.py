@@ -1,6 +1,10 @@
-"""Measure what a memory without a model states about people, on the sentences in benchmarks/language.
+"""Measure what a memory states about people, without a model or with one, on the sentences in benchmarks/language.
 
     python benchmarks/bench_language.py --half development|unseen [--part PART ...] [--show-failures] [--json]
+        [--record CALLS | --replay CALLS]
+
+With --record the chat model that is configured reads the sentences (WORLDTHREAD_MODEL names it), and its answers are
+kept in a new file of recorded calls; with --replay they are taken from there. Without both, rules read.
 
 Every sentence is told to a new memory by the role "user", unless the set names its speaker. The unseen half was
 written so that the rules are not fitted to it: its failures are shown only with --reveal, after which it is no longer
@@ -22,8 +26,8 @@ unseen. The parts, and when an entry is right:
   is not stated, or has no bound but the time of the message.
 * dates_plain_second: dates in short plain sentences, and undated as above.
 * corrections: more corrections and pairs that look alike and correct nothing, in varied words.
-* fifth, sixth: everyday sentences, changes, dates and nonsense, each by a writer who saw no rule and none of their
-  results. The writer of the sixth set did not list all facts of a sentence: others count as beside.
+* fifth, sixth, seventh: everyday sentences, changes, dates and nonsense, each by writers who saw no rule and none of
+  their results. Those of the sixth and seventh did not list all facts of a sentence: others count as beside.
 * dates_constructions: dates by the construction that says them, and undated as above.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
@@ -45,6 +49,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from worldthread import Fact, Memory
+from worldthread.models import chat_model
+from worldthread.models.chat import ChatModel
 from worldthread.models.fake import FakeEmbedder
 from worldthread.names import normalise_name, normalise_text
 from worldthread.play.statistics import wilson_interval
@@ -57,6 +63,9 @@ LATER = FIRST + timedelta(days=1)
 NEGATION = re.compile(
     r"\b(?:not|never|no|none|nobody|cannot|without)\b|\b(?:ai|are|ca|could|did|do|does|had|has|have|is|should|was|were|wo|would)nt\b|n't\b"
 )
+
+READER: Literal["none"] | ChatModel = "none"  # set once, by main
+
 
 Outcome: TypeAlias = Literal["right", "wrong", "missed"]
 Before: TypeAlias = str | list[str]
@@ -74,8 +83,8 @@ class Verdict:
 
 
 def new_memory() -> Memory:
-    """Return an empty memory in RAM that reads by rule."""
-    return Memory(model="none", embedder=FakeEmbedder())
+    """Return an empty memory in RAM that reads by rule, or with the model that was asked for."""
+    return Memory(model=READER, embedder=FakeEmbedder())
 
 
 def tell(memory: Memory, sentence: str, at: datetime, speaker: str = SPEAKER) -> None:
@@ -391,7 +400,7 @@ def others_varied(half: str) -> Iterator[Verdict]:
 
 def fifth(half: str, name: str = "fifth") -> Iterator[Verdict]:
     for speaker, sentence, *listed in read(f"everyday_{name}", half)["sentences"]:
-        yield judge_sentence(f"everyday, {name}", sentence, listed, speaker, is_complete=name != "sixth")
+        yield judge_sentence(f"everyday, {name}", sentence, listed, speaker, is_complete=name == "fifth")
     yield from changes_third(half, name)
     yield from dates_plain_second(half, name)
     yield from (
@@ -401,6 +410,10 @@ def fifth(half: str, name: str = "fifth") -> Iterator[Verdict]:
 
 def sixth(half: str) -> Iterator[Verdict]:
     yield from fifth(half, "sixth")
+
+
+def seventh(half: str) -> Iterator[Verdict]:
+    yield from fifth(half, "seventh")
 
 
 PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
@@ -419,6 +432,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "others_varied": others_varied,
     "fifth": fifth,
     "sixth": sixth,
+    "seventh": seventh,
 }
 
 
@@ -455,13 +469,23 @@ def print_table(table: dict[str, dict[str, Any]]) -> None:
 
 
 def main() -> None:
+    global READER
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=("development", "unseen"), required=True)
     parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS), help="default: all")
     parser.add_argument("--show-failures", action="store_true", help="print what was not right")
     parser.add_argument("--reveal", action="store_true", help="allow --show-failures for the unseen half")
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+    calls = parser.add_mutually_exclusive_group()
+    calls.add_argument("--record", type=Path, help="ask the configured chat model, and record its answers in this file")
+    calls.add_argument("--replay", type=Path, help="take a chat model's answers from this file")
     options = parser.parse_args()
+    if options.record is not None or options.replay is not None:
+        kept = {"record": options.record, "cache": False} if options.replay is None else {"replay": options.replay}
+        model = chat_model(**kept)
+        if model is None:
+            sys.exit("no chat model is configured: set WORLDTHREAD_MODEL")
+        READER = model
     if options.show_failures and options.half == "unseen" and not options.reveal:
         sys.exit("the unseen half is for counts only; give --reveal too if it need not stay unseen")
     verdicts = [verdict for part in options.part for verdict in PARTS[part](options.half)]

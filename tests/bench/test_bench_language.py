@@ -88,7 +88,7 @@ def test_failures_of_the_unseen_half_are_not_shown_by_accident(
 
 
 def test_both_halves_have_the_same_form_and_no_entry_in_common(bench: ModuleType) -> None:
-    whole = {"fifth", "sixth"}  # parts of several files each
+    whole = {"fifth", "sixth", "seventh"}  # parts of several files each
     files = (f"{kind}_{name}" for name in whole for kind in ("everyday", "changes", "dates", "nonsense"))
     for part in (*bench.PARTS.keys() - whole, "everyday_second", "changes_own", *files):
         development, unseen = bench.read(part, "development"), bench.read(part, "unseen")
