@@ -323,6 +323,26 @@ def test_the_model_is_asked_only_about_what_can_clash() -> None:
     assert extraction.endings[0].at is None
 
 
+@pytest.mark.parametrize(
+    ("changed", "stored", "is_asked"),
+    [
+        ("Marc's glasses", "Marc, wears, glasses", True),
+        ("Marc's glasses", "Sara, wears, glasses", False),
+        ("Marc's glasses", "Marc, wears, hat", False),
+        ("Marc's student loans", "Marc, has a student loan of, 31k", True),
+        ("Marc's Enfield", "Marc, rides, Royal Enfield Classic 350", True),
+        ("Marc's Royal Enfield", "Marc, rides, old Enfield", True),
+        ("Marc's mother's landline", "Marc's mother, has landline, 01632 960077", True),
+        ("heron tattoo", "Marc, plans to get, tattoo of a heron", True),
+        ("heron tattoo", "Marc, watched, heron", False),
+    ],
+)
+def test_what_has_changed_is_found_in_other_words_of_its_owner(changed: str, stored: str, is_asked: bool) -> None:
+    subject, relation, object = stored.split(", ")
+    told_of = told(fact("Marc", "spoke to", "Sara"), changed=[changed])
+    assert outdated(told_of, view_of(Fact(subject, relation, object)))[1] == ([f"1. {stored}"] if is_asked else [])
+
+
 def test_facts_of_one_relation_and_different_aspects_are_for_the_model_to_judge() -> None:
     seat = Fact("Voltaris", "has its seat in", "Leipzig")
     new = fact("Voltaris", "has its seat in", "Berlin", aspect="seat of Voltaris")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -17,7 +18,8 @@ def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) ->
     """Return the statements that hold and can clash with an extraction, the likeliest first.
 
     These are the statements about what has changed, by its name, another name of it, or one with more or fewer words;
-    those about the subject of a correction that is in other words than anything stored; and the facts that differ from
+    those that tell of it in other words of its owner or of what the text speaks of ("Ida, wears, glasses" for "Ida's
+    glasses"); those about the subject of a correction that is in other words than anything stored; and the facts that differ from
     a new fact of the same relation in one end and in the aspect. Two facts of one aspect need no judgement, unless one
     may never have been true, and two without any stand side by side.
 
@@ -32,10 +34,12 @@ def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) ->
     """
     other_names = _other_names(extraction.same_names)
     about = {key for name in changed for key in (normalise_name(name), *other_names.get(normalise_name(name), ()))}
+    things = [_thing(name) for name in sorted(about)]
     about |= {longer for name in sorted(about) for longer in view.longer_and_shorter(name)[:_OTHER_NAMES]}
     corrected = {normalise_name(fact.subject) for fact in _unmatched(extraction.endings, view)}
     about |= corrected
     new = {normalise_name(name) for statement in extraction.statements for name in names_in(statement)} | about
+    new |= {owner for owner, _ in things if owner}
     shared: defaultdict[Statement, set[str]] = defaultdict(set)
     began: dict[Statement, float] = {}
     can_end: set[Statement] = set()
@@ -45,7 +49,11 @@ def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) ->
                 if view.covers(version.interval):
                     shared[version.statement].add(name)
                     began[version.statement] = version.interval.valid_from
-                    if name in about or _differs_by_aspect(version.statement, extraction.statements):
+                    if (
+                        name in about
+                        or _differs_by_aspect(version.statement, extraction.statements)
+                        or _tells_of(version.statement, things)
+                    ):
                         can_end.add(version.statement)
     aspects = {statement.aspect for statement in extraction.statements if statement.aspect is not None}
     settled = {*extraction.statements, *(ending.statement for ending in extraction.endings)}
@@ -58,6 +66,25 @@ def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) ->
         ),
         key=lambda s: (-len(shared[s]), -began[s], s.id),
     )
+
+
+def _thing(name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the owner of a thing and the words that must be said of it: the last one, or all where nobody owns it."""
+    owner, _, thing = name.rpartition("'s ")
+    words = tuple(thing.split())
+    return owner, words[-1:] if owner else words
+
+
+def _tells_of(statement: Statement, things: Iterable[tuple[str, tuple[str, ...]]]) -> bool:
+    """Return whether a statement about the owner of a thing, or any where nobody owns it, has the thing's words."""
+    names = [normalise_name(name) for name in names_in(statement)]
+    words = {
+        variant
+        for text in (*names, normalise_name(statement.relation if isinstance(statement, Fact) else statement.text))
+        for word in re.findall(r"[\w'-]+", text)
+        for variant in number_variants(word) | {word}
+    }
+    return any((not owner or owner in names) and words.issuperset(thing) for owner, thing in things)
 
 
 def _unmatched(endings: Iterable[Ending], view: GraphView) -> Iterator[Fact]:
