@@ -18,10 +18,10 @@ def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) ->
     """Return the statements that hold and can clash with an extraction, the likeliest first.
 
     These are the statements about what has changed, by its name, another name of it, or one with more or fewer words;
-    those that tell of it in other words of its owner or of what the text speaks of ("Ida, wears, glasses" for "Ida's
-    glasses"); those about the subject of a correction that is in other words than anything stored; and the facts that differ from
-    a new fact of the same relation in one end and in the aspect. Two facts of one aspect need no judgement, unless one
-    may never have been true, and two without any stand side by side.
+    those that tell of it in other words of its owner ("Ida, wears, glasses" for "Ida's glasses"); those about the
+    subject of a correction that is in other words than anything stored; and the facts that differ from a new fact of
+    the same relation in one end and in the aspect. Two facts of one aspect need no judgement, unless one may never
+    have been true, and two without any stand side by side.
 
     Args:
         extraction: the new statements.
