@@ -21,7 +21,7 @@ from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import render
 from worldthread.extract.parsed.probable import is_figure
 from worldthread.extract.parsed.sentence_times import Rest, bounding_times, parts_of, without_times
-from worldthread.extract.parsed.validity import is_planning, is_told_as_past, with_validity
+from worldthread.extract.parsed.validity import is_kinship, is_planning, is_told_as_past, with_validity
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program
 from worldthread.extract.times import TimeExpression
@@ -110,7 +110,7 @@ def _read_part(text: str, referents: Referents, names: frozenset[str], at: float
         return ()
     if is_planning(clause) and any((time.valid_from or 0.0) > at for time in bounding_times(rest.sentence, at, False)):
         return ()  # "I signed up for a race in September"
-    facts = read.facts
+    facts = tuple(one for one in read.facts if not is_kinship(one))  # who Tom is holds whenever he comes
     subject = named.name if named is not None else _thing(clause, referents)
     if named is not None and referents.person is None and named.head.tag_ != "PRP":
         referents = referents._replace(person=subject)  # "my sister got her citizenship"
