@@ -22,8 +22,8 @@ unseen. The parts, and when an entry is right:
   is not stated, or has no bound but the time of the message.
 * dates_plain_second: dates in short plain sentences, and undated as above.
 * corrections: more corrections and pairs that look alike and correct nothing, in varied words.
-* fifth, sixth: everyday sentences, changes, dates and nonsense, each by a writer who saw no rule and none of their
-  results. The writer of the sixth set did not list all facts of a sentence: others count as beside.
+* fifth, sixth, seventh: everyday sentences, changes, dates and nonsense, each by a writer who saw no rule and none of
+  their results. Only the writer of the fifth set listed all facts of a sentence: others count as beside.
 * dates_constructions: dates by the construction that says them, and undated as above.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
@@ -391,7 +391,7 @@ def others_varied(half: str) -> Iterator[Verdict]:
 
 def fifth(half: str, name: str = "fifth") -> Iterator[Verdict]:
     for speaker, sentence, *listed in read(f"everyday_{name}", half)["sentences"]:
-        yield judge_sentence(f"everyday, {name}", sentence, listed, speaker, is_complete=name != "sixth")
+        yield judge_sentence(f"everyday, {name}", sentence, listed, speaker, is_complete=name == "fifth")
     yield from changes_third(half, name)
     yield from dates_plain_second(half, name)
     yield from (
@@ -401,6 +401,10 @@ def fifth(half: str, name: str = "fifth") -> Iterator[Verdict]:
 
 def sixth(half: str) -> Iterator[Verdict]:
     yield from fifth(half, "sixth")
+
+
+def seventh(half: str) -> Iterator[Verdict]:
+    yield from fifth(half, "seventh")
 
 
 PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
@@ -419,6 +423,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "others_varied": others_varied,
     "fifth": fifth,
     "sixth": sixth,
+    "seventh": seventh,
 }
 
 
