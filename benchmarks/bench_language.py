@@ -149,6 +149,12 @@ def begins_before(alternatives: str, text: str, limit: int) -> bool:
     return False
 
 
+def expanded(listed: str) -> Iterator[str]:
+    """Yield a listed fact with each of the alternatives of its subject and object: "manager/Sandra | like | PDF/PDFs"."""
+    subject, relations, wanted = listed.split("|")
+    yield from (f"{one}|{relations}|{other}" for one in subject.split("/") for other in wanted.split("/"))
+
+
 def matches(fact: Fact, listed: str, sentence: str) -> bool:
     """Return whether a fact says what "subject | relation/relation | object" says.
 
@@ -391,6 +397,8 @@ def others_varied(half: str) -> Iterator[Verdict]:
 
 def fifth(half: str, name: str = "fifth") -> Iterator[Verdict]:
     for speaker, sentence, *listed in read(f"everyday_{name}", half)["sentences"]:
+        if name == "seventh":
+            listed = [one for facts in listed for one in expanded(facts)]
         yield judge_sentence(f"everyday, {name}", sentence, listed, speaker, is_complete=name == "fifth")
     yield from changes_third(half, name)
     yield from dates_plain_second(half, name)
