@@ -150,7 +150,7 @@ def begins_before(alternatives: str, text: str, limit: int) -> bool:
 
 
 def expanded(listed: str) -> Iterator[str]:
-    """Yield a listed fact with each of the alternatives of its subject and object: "manager/Sandra | like | PDF/PDFs"."""
+    """Yield a listed fact with each alternative of its subject and object: "manager/Sandra | like | PDF/PDFs"."""
     subject, relations, wanted = listed.split("|")
     yield from (f"{one}|{relations}|{other}" for one in subject.split("/") for other in wanted.split("/"))
 
