@@ -12,9 +12,10 @@ from worldthread.extract.base import USER
 from worldthread.extract.parsed.amended_facts import amended_facts
 from worldthread.extract.parsed.amendments import Amendment, amendment_of
 from worldthread.extract.parsed.aspects import aspect_for
-from worldthread.extract.parsed.assertions import asserted_facts, is_distinct
+from worldthread.extract.parsed.assertions import asserted_facts, is_distinct, is_unmeant
 from worldthread.extract.parsed.changes import changes_of, is_limited
 from worldthread.extract.parsed.clauses import WORDS, Clause
+from worldthread.extract.parsed.colloquial import with_speaker
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrected_statements import corrected_statements
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
@@ -35,6 +36,7 @@ from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrase
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
+from worldthread.extract.parsed.segments import clauses_alone
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -336,7 +338,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = states_facts
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
-            texts = (normalised(sentence.text[_begin(sentence) :]) for sentence in sentences)
+            said_texts = [sentence.text[_begin(sentence) :] for sentence in sentences]
+            if len(said_texts) == 1 and not is_program(speaker):
+                said_texts = [with_speaker(said_texts[0])]
+            texts = map(normalised, said_texts)
             docs = parse(_ANY_MORE.sub(" anymore", _NOWADAYS.sub("", text)) for text in texts)
             self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
             said = [doc for doc in docs if any(token.tag_ in _FINITE for token in doc)]
@@ -383,6 +388,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
+        if not stated and len(self._docs) == 1 and not is_program(referents.speaker):
+            stated = self._of_clauses_alone(doc, referents, names)
         if self._is_letter:
             stated = self._letter.understood(doc, stated)
         told = self._of_whole_clauses(doc, stated, referents)
@@ -397,6 +404,22 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _of_clauses_alone(self, doc: Doc, referents: Referents, names: frozenset[str]) -> tuple[LocatedFact, ...]:
+        """Return what the clauses of a sentence state, each read by itself."""
+        parts = clauses_alone(doc.text, self._at) if not is_unmeant(doc) else ()
+        found: list[LocatedFact] = []
+        for part in parse(map(normalised, parts)):
+            read = facts_of(part, referents, names)
+            stated = read.facts if self._at is None else with_dated(part, read, referents, self._at)
+            whole = whole_facts(part, read, stated, referents, self._at)
+            stated = probable_facts(self._readings(part, read, whole, referents)) if whole else ()
+            stated = stated or _plainly(part, read, referents)
+            dated = () if self._at is None else dated_sentence(part, referents, names, self._at)
+            stated = dated or stated
+            found += (one for one in stated if not self._is_now_or_then(one))
+            found += asserted_facts(part, read, stated, referents)
+        return tuple({one.fact.key: one for one in found}.values())
 
     def _asserted(
         self, doc: Doc, read: SentenceFacts, stated: tuple[LocatedFact, ...], referents: Referents

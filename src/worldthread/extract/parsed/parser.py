@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.errors import MissingExtraError
 from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.colloquial import standard
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -314,7 +315,7 @@ def normalised(sentence: str) -> str:
     Returns:
         The sentence with apostrophes and the capital of "I", without fillers at its beginning.
     """
-    sentence = _REALLY.sub("I ", sentence)
+    sentence = _REALLY.sub("I ", standard(sentence))
     sentence = _LEFT_OUT.sub(
         lambda m: ("I've " if m[1].lower() == "been" else "I ") + m[0][0].lower() + m[0][1:], sentence
     )
