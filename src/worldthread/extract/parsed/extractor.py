@@ -36,7 +36,7 @@ from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrase
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
-from worldthread.extract.parsed.segments import clauses_alone
+from worldthread.extract.parsed.segments import clauses_alone, clauses_with_times
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -387,6 +387,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
+        stated += self._of_clauses_with_times(doc, stated, referents, names)
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
         if not stated and len(self._docs) == 1 and not is_program(referents.speaker):
             stated = self._of_clauses_alone(doc, referents, names)
@@ -404,6 +405,19 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _of_clauses_with_times(
+        self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents, names: frozenset[str]
+    ) -> tuple[LocatedFact, ...]:
+        """Return what the clauses of a sentence say at their times, where nothing with a time is stated."""
+        if self._at is None or abs(self._at) < TURNS or len(self._docs) > 1 or is_program(referents.speaker):
+            return ()
+        if any(one.fact.valid_from is not None or one.fact.valid_to is not None for one in stated) or is_unmeant(doc):
+            return ()
+        parts = parse(map(normalised, clauses_with_times(doc.text, self._at)))
+        keys = {one.fact.key for one in stated}
+        found = [one for part in parts for one in dated_sentence(part, referents, names, self._at)]
+        return tuple(one for one in found if one.fact.key not in keys)
 
     def _of_clauses_alone(self, doc: Doc, referents: Referents, names: frozenset[str]) -> tuple[LocatedFact, ...]:
         """Return what the clauses of a sentence state, each read by itself."""

