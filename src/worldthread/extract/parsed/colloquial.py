@@ -11,6 +11,11 @@ _TABLE: Final = tomllib.loads(
     files("worldthread.extract.parsed").joinpath("colloquial.toml").read_text(encoding="utf-8")
 )
 _LISTS: Final = {name: "|".join(words.split()) if "\n" in words else words for name, words in _TABLE["lists"].items()}
+_REQUEST: Final = re.compile(  # "work from home tips please"
+    r"\?|\b(?:please|pls|tips|ideas|advice|suggestions|recommendations|jobs|meaning|definition|vs|quotes|synonyms?)\b",
+    re.IGNORECASE,
+)
+_ADDED: Final = re.compile(r"^my [A-Z](?=[a-z]+(?:['’]s)? [a-z])")  # "Dad was a miner" with "my"
 
 
 def _compiled(entries: list[list[str]]) -> tuple[tuple[re.Pattern[str], str], ...]:
@@ -34,7 +39,7 @@ def standard(sentence: str) -> str:
     """
     for pattern, known in _SPELLINGS:
         sentence = pattern.sub(known, sentence)
-    return sentence
+    return _ADDED.sub(lambda match: match[0].lower(), sentence)
 
 
 def with_speaker(sentence: str) -> str:
@@ -43,6 +48,8 @@ def with_speaker(sentence: str) -> str:
     Args:
         sentence: a sentence that is all that a message says, so that nobody else can be meant.
     """
+    if _REQUEST.search(sentence) is not None:
+        return sentence
     for pattern, known in _LEFT_OUT:
         if (match := pattern.match(sentence)) is not None:
             rest = sentence[match.end() :]

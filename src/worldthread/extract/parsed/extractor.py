@@ -28,6 +28,7 @@ from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.introductions import greeted_name
+from worldthread.extract.parsed.joined_objects import without_joined_clause
 from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.letters import Letter
 from worldthread.extract.parsed.parser import normalised, parse
@@ -63,6 +64,12 @@ _IRONIC_PRAISE: Final = re.compile(
     r"(?:oh |ah |well )?(?:fantastic|brilliant|lovely|wonderful|great|perfect|marvellous|super|terrific|splendid|"
     r"typical|charming|fab|bravo)[,!.] .*\b(?:again|another|just what|love (?:that|it|this)|my favou?rite|thanks a lot|"
     r"what i needed|as usual|of course)\b",
+    re.IGNORECASE,
+)
+_GIVEN_TEXT: Final = re.compile(  # a text that is to be worked on: "translate this: my sister is a doctor"
+    r"(?:(?:please|pls|can you|could you|kindly|now|hi|hey|ok|okay)[, ]+)*(?:translate|rewrite|reword|rephrase|proofread|"
+    r"paraphrase|summari[sz]e|shorten|correct|improve|edit|polish|fix (?:the )?(?:grammar|spelling|this|my)|"
+    r"(?:check|correct) (?:the )?(?:grammar|spelling)|make this|turn this|continue this|finish this)\b[^:.!?]{0,60}:\s*\S",
     re.IGNORECASE,
 )
 _EXAGGERATED: Final = re.compile(
@@ -333,6 +340,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._letter = Letter(discourse, at)
         self._relative: str | None = None
         self._is_plan_before = False
+        self._is_given_text = False
         self._is_all_that_is_said = False
         self._beside: dict[int, str] = {}
         self.whole = states_facts
@@ -353,6 +361,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         self._relative = None
+        self._is_given_text = self._is_given_text or _GIVEN_TEXT.match(sentence.text, sentence.body) is not None
+        if self._is_given_text:
+            self.whole = False
+            return Clauses(), []
         is_ironic = any(pattern.match(sentence.text, sentence.body) for pattern in (_IRONY, _IRONIC_PRAISE))
         if is_ironic or _EXAGGERATED.search(sentence.text, sentence.body):
             self.whole = False
@@ -387,6 +399,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
+        stated = tuple(filter(None, (without_joined_clause(doc, one) for one in stated)))
         stated += self._of_clauses_with_times(doc, stated, referents, names)
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
         if not stated and len(self._docs) == 1 and not is_program(referents.speaker):
@@ -433,6 +446,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = dated or stated
             found += (one for one in stated if not self._is_now_or_then(one))
             found += asserted_facts(part, read, stated, referents)
+            found = [whole for one in found if (whole := without_joined_clause(part, one)) is not None]
         return tuple({one.fact.key: one for one in found}.values())
 
     def _asserted(

