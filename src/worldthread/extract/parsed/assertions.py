@@ -66,7 +66,7 @@ def asserted_facts(
     Returns:
         Its facts, in order.
     """
-    if not read.clauses or _is_unmeant(doc):
+    if not read.clauses or is_unmeant(doc):
         return ()
     understood = {one.clause.verb.lower_ for one in stated}
     found = []
@@ -94,8 +94,12 @@ def is_distinct(clause: Clause) -> bool:
     return subject.lower_ == "i" or subject.tag_ in ("NN", "NNP", "JJS")
 
 
-def _is_unmeant(doc: Doc) -> bool:
-    """Return whether a sentence is a question, a report, a joke, an exaggeration or of a story."""
+def is_unmeant(doc: Doc) -> bool:
+    """Return whether a sentence is a question, a report, a joke, an exaggeration or of a story.
+
+    Args:
+        doc: the dependency tree of the sentence.
+    """
     text = doc.text
     if text.rstrip("\"'”’»)] ").endswith(("?", ":")) or '"' in text or _UNMEANT.search(text) is not None:
         return True

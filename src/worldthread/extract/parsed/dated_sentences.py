@@ -226,6 +226,7 @@ def _day_of(rest: Rest, referents: Referents, at: float) -> LocatedFact | None:
     )
     first = words[0].lower_
     is_known = first in ("my", "our", "the") or words[0].tag_ in ("NN", "NNS", "NNP", "NNPS", "VBG")
+    is_known = is_known or (len(words) == 2 and first in ("annual", "final", "half", "open") and words[1].tag_ == "NN")
     if match.re is _THERE_IS:
         is_known = head.tag_ in ("NN", "NNP")
     if match.re is _IT_IS:
