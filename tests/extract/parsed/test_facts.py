@@ -21,6 +21,7 @@ STATED = [
     ("My favourite colour is dark blue.", ["Tom, has favourite colour, dark blue"]),
     ("My son is called Alex and his wife Nina.", ["Tom's son, has name, Alex"]),
     ("I'm only 16.", ["Tom, has age, 16"]),
+    ("I live on my own in Cork.", ["Tom, lives, alone", "Tom, lives in, Cork"]),
     ("Our parrot is called Polly.", ["Tom's parrot, has name, Polly"]),
     ("I have a whippet called Luna.", ["Tom, has, whippet called Luna", "Luna, is a, whippet"]),
     ("I'm allergic to shellfish.", ["Tom, is allergic to, shellfish"]),

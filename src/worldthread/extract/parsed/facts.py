@@ -884,6 +884,9 @@ class _ClauseReader:
                     plans = clause.is_progressive and not clause.is_past
                     found.append(Fact(subject.name, "plans to move to" if plans else "lives in", value))
             elif word in _WHERE:
+                if inner is not None and inner.lower_ == "own":
+                    found += [] if is_past else [Fact(subject.name, "lives", "alone")]  # "on her own"
+                    continue
                 value = self._after(prep, others)
                 if value is not None:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
