@@ -36,7 +36,7 @@ from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
-from worldthread.extract.parsed.sole_statements import sole_statement
+from worldthread.extract.parsed.sole_statements import living_alone, says_who, sole_statement
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.parsed.withheld_endings import withheld
@@ -398,8 +398,12 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
-        if not stated and len(self._docs) == 1 and not is_program(referents.speaker):
-            stated = sole_statement(doc, read, referents)
+        if len(self._docs) == 1 and not is_program(referents.speaker):
+            if all(says_who(one) for one in stated):
+                keys = {one.fact.key for one in stated}
+                stated += tuple(one for one in sole_statement(doc, read, referents) if one.fact.key not in keys)
+            stated = tuple(one for one in stated if not one.fact.object.endswith("'s own"))
+            stated += living_alone(doc, read, referents)
         if self._is_letter:
             stated = self._letter.understood(doc, stated)
         told = self._of_whole_clauses(doc, stated, referents)

@@ -8,7 +8,9 @@ it is no order, wish, guess or report, says no mood and no place of the moment, 
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import replace
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.aspects import aspect_for
@@ -16,16 +18,21 @@ from worldthread.extract.parsed.assertions import fact_of_words, following_words
 from worldthread.extract.parsed.change_tables import LISTS as CHANGE_LISTS
 from worldthread.extract.parsed.clauses import WORDS, Clause
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
-from worldthread.extract.parsed.lasting_complements import LISTS
+from worldthread.extract.parsed.lasting_complements import LISTS as _ASSERTED
 from worldthread.extract.parsed.parser import is_english, parse
 from worldthread.extract.parsed.phrases import NamedPhrase, is_pronoun, render
 from worldthread.extract.parsed.probable import is_figure
+from worldthread.extract.parsed.validity import is_kinship
 from worldthread.extract.prose.phrases import Referents
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
+_TABLE: Final = tomllib.loads(
+    files("worldthread.extract.parsed").joinpath("sole_statements.toml").read_text(encoding="utf-8")
+)
+LISTS: Final = {**_ASSERTED, **{name: frozenset(words.split()) for name, words in _TABLE["words"].items()}}
 _LONGEST: Final = 20  # words of a sentence
 _ARTICLE: Final = re.compile(r"^(?:an?|the|some) ", re.IGNORECASE)
 _NOUN_TAGS: Final = frozenset([
@@ -41,13 +48,32 @@ _OF_PERSON: Final = re.compile(
     r"(?: lives| works)\b|(?: is|'s) (?:an?|my|our) (?:\w+ )?"
     rf"(?:{'|'.join(sorted(map(re.escape, CHANGE_LISTS['jobs'] | WORDS['relations']), key=len, reverse=True))})\b"
 )
+_FEWEST: Final = 3  # words of a part that says something
+_OWN: Final = re.compile(r"\b(?:my|our) ", re.IGNORECASE)
+_POINTS: Final = re.compile(
+    r"\b(?:it|that|this|these|those|them|him|something|anything|everything|what|who|you|your)\b", re.IGNORECASE
+)
+_FIRST_PART: Final = re.compile(r"[^,.;:!?]+, [^,]")
+_SUBORDINATE: Final = re.compile(
+    r"(?:if|when|while|as|since|because|although|though|after|before|until|unless|once|whenever|where|even|despite|in|"
+    r"at|on|for|with|from|by|last|next|so|well|no|yes|oh|hey|sorry|look|listen|honestly|sadly|luckily)\b",
+    re.IGNORECASE,
+)
+_GERUND: Final = re.compile(
+    rf"(?!(?:{'|'.join(_TABLE['words']['no_gerunds'].split())})\b)[a-z]+ing "
+    r"(?:an?|the|my|our|at|in|for|with|on|\d|[A-ZÀ-Þ])(?!.* (?:is|was|are|'s) ).+",
+    re.IGNORECASE,
+)
+_ALONE: Final = re.compile(
+    r"\b(?:live|lives|living) (?P<how>alone|on (?:my|his|her|their|our) own|by (?:my|him|her|them|our)sel(?:f|ves))\b",
+    re.IGNORECASE,
+)
+_KIN: Final = r"(?:(?:my |our )?[\w' -]{2,30}?)"
+_END: Final = r"(?:,? (?:at the moment|right now|now|these days|by the way|currently))?[.!]*"
+_FORMS: Final = tuple(
+    (re.compile(f"{one['form'].replace('KIN', _KIN)}{_END}", re.IGNORECASE), one["relation"]) for one in _TABLE["forms"]
+)
 _LABEL: Final = re.compile(r"\w+(?: \w+)?: ")
-_NO_NAMES: Final = frozenset([
-    "it", "he", "she", "that", "this", "there", "here", "what", "who", "how", "where", "when", "which", "why", "let",
-    "life", "time", "work", "today", "tomorrow", "everyone", "everybody", "nobody", "everything", "nothing", "someone",
-    "god", "people", "thanks", "please", "my", "our", "the", "your", "his", "her", "its", "their", "some",
-    "all", "both", "most",
-])  # fmt: skip
 _SPEAKERS: Final = frozenset(["i", "we"])
 _STATES: Final = frozenset(["acomp", "attr", "prep", "advmod", "oprd", "npadvmod"])
 
@@ -67,12 +93,72 @@ def sole_statement(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple
         return ()
     if (known := _with_known_name(doc)) is not None:
         return known.restored(_read(*known.read(referents), referents))
-    return _read(doc, read, referents)
+    return _read(doc, read, referents) or _read_otherwise(doc.text, referents)
+
+
+def _read_otherwise(text: str, referents: Referents) -> tuple[LocatedFact, ...]:
+    """Return what a sentence states in a form of its own, or else what it says up to its first comma."""
+    for form, relation in _FORMS:
+        match = form.fullmatch(text)
+        if match is not None:
+            return _of_form(match, relation, referents)
+    if _FIRST_PART.match(text) is not None and _SUBORDINATE.match(text) is None:
+        doc = parse([text[: text.index(",")]])[0]
+        return _read(doc, facts_of(doc, referents), referents) if len(doc) >= _FEWEST else ()
+    if _GERUND.match(text) is not None:  # "seeing a girl called Ana"
+        doc = parse([f"I'm {text[0].lower()}{text[1:]}"])[0]
+        return _read(doc, facts_of(doc, referents), referents)
+    return ()
+
+
+def _of_form(match: re.Match[str], relation: str, referents: Referents) -> tuple[LocatedFact, ...]:
+    groups = match.groupdict(default="")
+    subject, value = groups.get("subject") or referents.speaker, groups["object"].strip()
+    owned = _OWN.sub(f"{referents.speaker}'s ", subject) if subject != referents.speaker else subject
+    relation = relation.replace("KIND", groups.get("kind", "").strip())
+    if groups.get("count"):
+        value = f"{groups['count']} people"
+    owned = _ARTICLE.sub("", owned)
+    if _POINTS.search(f"{owned} {value}") is not None:
+        return ()
+    doc = parse([match.string])[0]
+    clause = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
+    fact = Fact(owned, relation, _OWN.sub(f"{referents.speaker}'s ", value))
+    return (LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True),)
+
+
+def says_who(stated: LocatedFact) -> bool:
+    """Return whether a fact only says who a relative is: "my aunt Edna" in "my aunt Edna runs a shop".
+
+    Args:
+        stated: a fact with its clause.
+    """
+    noun = stated.fact.relation.removeprefix("has ")
+    return is_kinship(stated) or (noun in WORDS["relations"] and stated.clause.lemma != "have")
+
+
+def living_alone(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
+    """Return that somebody lives alone, which stands beside where they live.
+
+    Args:
+        doc: the dependency tree of a sentence.
+        read: its clauses.
+        referents: whom its pronouns mean.
+    """
+    match = _ALONE.search(doc.text)
+    if match is None or is_unmeant(doc):
+        return ()
+    for clause, named in read.clauses:
+        if clause.lemma == "live" and named is not None and not (clause.is_past or clause.negation or clause.modal):
+            fact = Fact(named.name, "lives", match["how"].lower())
+            return (LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True),)
+    return ()
 
 
 def _read(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
-    if read.facts:  # of a sentence with another name
-        return tuple(one for one in read.facts if one.fact.object and not is_figure(one.clause.verb))
+    said = tuple(one for one in read.facts if one.fact.object and not says_who(one))
+    if said:  # of a sentence in other words
+        return tuple(one for one in said if not is_figure(one.clause.verb))
     if not read.clauses:
         return ()
     clause, named = read.clauses[0]
@@ -88,6 +174,8 @@ def _read(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedF
         return ()
     if referents.person is None and named is not None and named.head.tag_ != "PRP":
         referents = referents._replace(person=name)
+    if referents.thing is None and name != referents.speaker:
+        referents = referents._replace(thing=name)  # "our choir has its concert in March"
     fact = fact_of_words(clause, name, relation, words, referents)
     if fact is None:
         return ()
@@ -148,7 +236,7 @@ def _with_known_name(doc: Doc) -> _KnownName | None:
     is_name = doc[0].tag_ == "NNP" or not is_english(word) or _OF_PERSON.match(match["rest"]) is not None
     if (
         not is_name
-        or word in _NO_NAMES
+        or word in LISTS["no_names"]
         or word in WORDS["relations"] | WORDS["vague"] | WORDS["stories"] | WORDS["anybody"]
     ):
         return None
@@ -157,7 +245,7 @@ def _with_known_name(doc: Doc) -> _KnownName | None:
 
 def _core(words: list[Token]) -> list[Token]:
     """Return the words that say something: without "because of ...", "for myself", and "us" before a price."""
-    ends = [n for n, t in enumerate(words) if t.lower_ in ("because", "due", "thanks", "since", "so")]
+    ends = [n for n, t in enumerate(words) if t.lower_ in ("because", "due", "thanks", "since", "so", "something")]
     words = words[: ends[0]] if ends else words
     if len(words) > 2 and words[-1].lower_ in ("myself", "ourselves") and words[-2].lower_ == "for":
         words = words[:-2]
@@ -203,7 +291,10 @@ def _subject(clause: Clause, named: NamedPhrase | None, referents: Referents) ->
     if any(t.tag_ not in _NOUN_TAGS or t.lower_ in LISTS["pointing"] for t in words):
         return None
     lemma = subject.lemma_.lower()
-    if lemma in LISTS["body"] | LISTS["passing"] | WORDS["vague"] | WORDS["stories"] | WORDS["judging"]:
+    is_numbered = any(t.like_num for t in clause.verb.subtree)
+    if lemma in LISTS["passing"] and not is_numbered:
+        return None
+    if lemma in LISTS["body"] | WORDS["vague"] | WORDS["stories"] | WORDS["judging"]:
         return None
     if lemma in WORDS["anybody"] - WORDS["relations"]:
         return None
@@ -216,12 +307,21 @@ def _subject(clause: Clause, named: NamedPhrase | None, referents: Referents) ->
     return name if words[0].tag_ in ("NNP", "PRP$") else name[0].lower() + name[1:]
 
 
+def _before_preposition(words: list[Token]) -> list[Token]:
+    """Return the words before the first preposition, if one follows them."""
+    ends = [n for n, t in enumerate(words) if t.tag_ == "IN"]
+    return words[: ends[0]] if ends else []
+
+
 def _says_something(clause: Clause, words: list[Token]) -> bool:
     """Return whether what follows a verb lasts and is no judgement."""
     assert clause.subject is not None
     is_speaker = clause.subject.lower_ in _SPEAKERS
     lemma = clause.lemma.partition(" ")[0]
-    if any(t.lower_ in LISTS["moment"] | LISTS["momentary"] | WORDS["judging"] for t in words):
+    unsaid = LISTS["moment"] | WORDS["judging"]
+    if lemma == "be" or clause.is_progressive:
+        unsaid = unsaid | LISTS["momentary"]
+    if any(t.lower_ in unsaid for t in words):
         return False
     if any(t.tag_ in ("WP", "WRB", "WDT", "MD") for t in words):
         return False
@@ -231,16 +331,22 @@ def _says_something(clause: Clause, words: list[Token]) -> bool:
             return False
         if complement.dep_ == "acomp":
             is_numbered = any(t.like_num for t in words) or complement.lower_ in CHANGE_LISTS["jobs"]
-            return is_numbered or (not is_speaker and complement.tag_ in ("JJ", "VBN", "NN"))
+            is_role = any(t.tag_ in ("NN", "NNP") for t in _before_preposition(words)) and words[-1].tag_ != "JJ"
+            return (
+                is_numbered
+                or (is_speaker and is_role and len(words) > 2)
+                or (not is_speaker and complement.tag_ in ("JJ", "VBN", "NN"))
+            )
         if is_speaker and complement.tag_ == "NNS" and not list(complement.lefts):
             return False  # "I'm all ears"
         if is_speaker and complement.dep_ == "prep":
             return not any(t.ent_type_ in ("GPE", "LOC") for t in words)  # "I'm in Peru" is no home
-        return complement.dep_ != "advmod" or len(words) > 1
+        return complement.dep_ != "advmod" or len(words) > 1 or complement.is_upper
     if clause.is_progressive:
         kinds = ("dobj", "prep", "acomp")
         return lemma not in LISTS["momentary_verbs"] and any(c.dep_ in kinds for c in clause.verb.rights)
-    if is_speaker and lemma in LISTS["inner"] and lemma not in LISTS["concrete"]:
+    is_stay = lemma in ("live", "stay", "sleep") and any(c.lower_ in ("at", "in", "with") for c in clause.verb.rights)
+    if is_speaker and lemma in LISTS["inner"] and lemma not in LISTS["concrete"] and not is_stay:
         return False
     if any(c.dep_ == "xcomp" for c in clause.verb.rights):
         return False
