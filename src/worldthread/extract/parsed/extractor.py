@@ -36,6 +36,7 @@ from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
+from worldthread.extract.parsed.situations import situation_endings
 from worldthread.extract.parsed.sole_statements import living_alone, says_who, sole_statement
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -230,8 +231,9 @@ class ParsedExtractor:
             reasons.update(dict.fromkeys(amended, amendment.text))
             corrected.update(amended)
         if correction is None:
-            for fact, sentence in phrased_endings(said, by, stated_facts, view):
-                reasons.setdefault(fact, sentence)
+            for endings_of in (phrased_endings, situation_endings):
+                for fact, sentence in endings_of(said, by, stated_facts, view):
+                    reasons.setdefault(fact, sentence)
         for fact, sentence in tuple(reasons.items()):
             if fact not in corrected and is_for_the_moment(fact, sentence, by):
                 del reasons[fact]
