@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 from worldthread.extract.parsed.change_tables import KIN, KINDS, number_of
+from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.linked_words import PHRASE_WORDS, root
 from worldthread.extract.parsed.mentions import is_in
@@ -36,6 +37,7 @@ _OTHER_NUMBER: Final = (
 )
 _OTHER_NAME: Final = r"(?P<other>[a-z][\w'&-]+)"
 _UNIT: Final = re.compile(r"\b(?:a|an|per|each) ([a-z]+)|\bfor (?:a|an|each|one) (?:[a-z]+ )?([a-z]+)")
+_CAPITALS: Final = re.compile(r"\b[A-ZÀ-Þ]\w+")
 _CLAUSE_START: Final = re.compile(r"(?:^|[.!?,;:–—(]|\b(?:and|but|so|because|since|that)\b)[^.!?,;:–—(]*$")
 _THIRD: Final = re.compile(
     r"\b(?:he|she|they|his|her|their|(?:my|our|the|a|an|some|another) (?:\w+ )?(?:friend|mate|colleague|neighbou?r|boss|"
@@ -44,7 +46,13 @@ _THIRD: Final = re.compile(
     r"brother|sister|wife|husband|boss)|everyone|everybody|people|someone|somebody)\b"
 )
 _FIRST: Final = re.compile(r"\b(?:i|we|me|us|my|our|i'm|i've|we're|we've)\b")
-_SINGLE_RELATIONS: Final = frozenset(["has", "is", "owes", "uses", "hates"])
+_CLAUSE_END: Final = re.compile(r"[.!?,;:–—)]|$")
+_SUPPOSED: Final = re.compile(
+    r"\b(?:if|unless|imagine|suppose|wish|joking|kidding|pretend\w*|dream(?:t|ed)?)\b(?! you (?:please|like|will))"
+)
+_KEPT: Final = re.compile(r"\bstill (?:got|have|on|with|the same|using|in|there|going|at it)\b(?! no\b)")
+_RELATIVES: Final = PARSED_WORDS["relations"]
+_SLANG: Final = {"brother": ("kid", "bro"), "sister": ("sis", "kid")}
 
 
 class _Situation(NamedTuple):
@@ -112,7 +120,7 @@ def situation_endings(
     message = plain_text(" ".join(sentences))
     for sentence in sentences:
         text = plain_text(sentence)
-        if not 0 < len(text.split()) <= _LONGEST or UNREAL.search(text) is not None:
+        if not 0 < len(text.split()) <= _LONGEST:
             continue
         facts = [fact for fact in _candidates(sentence, message, speaker, view) if fact not in skipped]
         for number, situation in enumerate(_SITUATIONS):
@@ -136,6 +144,8 @@ def _candidates(sentence: str, message: str, speaker: str, view: GraphView) -> l
         facts |= dict.fromkeys((*view.facts(subject=f"{speaker}'s {thing}"), *view.facts(subject=thing)))
     for noun in ("5k best", "pb", "10k best", "best", "personal best", "record", "marathon best", "10k pb", "5k pb"):
         facts |= dict.fromkeys(view.facts(subject=f"{speaker}'s {noun}"))
+    for name in _CAPITALS.findall(sentence):
+        facts |= dict.fromkeys(view.facts(object=name))
     meant = only_person(message, speaker, view)
     if meant is not None:
         facts |= dict.fromkeys(view.facts(subject=meant))
@@ -144,8 +154,6 @@ def _candidates(sentence: str, message: str, speaker: str, view: GraphView) -> l
 
 def _ends(fact: Fact, number: int, text: str, message: str, own: str) -> bool:
     situation = _SITUATIONS[number]
-    if situation.unless is not None and situation.unless.search(text) is not None:
-        return False
     if situation.needs_any is not None and situation.needs_any.search(text) is None:
         return False
     subject = fact.key[0]
@@ -155,7 +163,14 @@ def _ends(fact: Fact, number: int, text: str, message: str, own: str) -> bool:
         return False
     for pattern in _patterns_for(fact, number, own):
         for match in pattern.finditer(text):
-            if _is_other(match, fact) and _is_whose(match, text, message, is_own=is_own or not is_person):
+            clause = _clause_of(match, text)
+            if situation.unless is not None and situation.unless.search(clause) is not None:
+                continue
+            if (
+                _is_other(match, fact)
+                and _is_meant(match, text, is_own=not is_person)
+                and _is_same_person(fact, clause, own)
+            ):
                 return True
     return False
 
@@ -184,7 +199,10 @@ def _patterns_for(fact: Fact, number: int, own: str) -> tuple[re.Pattern[str], .
 def _link(fact: Fact, own: str) -> str:
     """Return an expression for the words that mean the object of a fact."""
     value = fact.key[2].replace(f"{own}'s ", "")
-    words = [word for word in _WORD.findall(value) if word not in PHRASE_WORDS["empty"] and not word.isdigit()]
+    verbs = [word for word in fact.key[1].split()[:1] if word not in PHRASE_WORDS["relations"]]
+    words = [
+        word for word in (*_WORD.findall(value), *verbs) if word not in PHRASE_WORDS["empty"] and not word.isdigit()
+    ]
     words = [word for word in words if len(word) > 2 and word not in PHRASE_WORDS["times"] and number_of(word) is None]
     forms: dict[str, None] = {}
     for word in words:
@@ -208,6 +226,8 @@ def _is_other(match: re.Match[str], fact: Fact) -> bool:
         words = set(_WORD.findall(fact.key[2]))
         return other not in words and other not in PHRASE_WORDS["empty"] | PHRASE_WORDS["definite"]
     digits = re.sub(r"\D", "", other)
+    if len(digits) > 5 and fact.key[2].replace(" ", "").lstrip("+").isdigit():
+        return digits != re.sub(r"\D", "", fact.key[2])
     new = number_of(other) if number_of(other) is not None else (int(digits) if digits else None)
     olds = _NUMBER.findall(fact.key[2])
     old = re.sub(r"\D", "", olds[0]) if olds else ""
@@ -219,11 +239,29 @@ def _is_other(match: re.Match[str], fact: Fact) -> bool:
     return digits == "" or not old or abs(len(digits) - len(old)) <= 1
 
 
-def _is_whose(match: re.Match[str], text: str, message: str, *, is_own: bool) -> bool:
-    """Return whether a match is about the speaker, where the fact is, and not only hoped or feared."""
+def _clause_of(match: re.Match[str], text: str) -> str:
+    """Return the clause of a match: from the mark or conjunction before it to the mark after it."""
+    start = _CLAUSE_START.search(text[: match.start()])
+    end = _CLAUSE_END.search(text, match.end())
+    return text[start.start() if start is not None else 0 : end.start() if end is not None else len(text)]
+
+
+def _is_meant(match: re.Match[str], text: str, *, is_own: bool) -> bool:
+    """Return whether a match is about the speaker, where the fact is, and is neither hoped, feared nor denied."""
     start = _CLAUSE_START.search(text[: match.start()])
     before = text[start.start() if start is not None else 0 : match.start()]
     clause = f"{before}{match[0]}"
-    if DOUBTFUL.search(clause) is not None:
+    if DOUBTFUL.search(clause) is not None or UNREAL.search(clause) is not None:
+        return False
+    if _SUPPOSED.search(text[: match.end()]) is not None or _KEPT.search(text) is not None:
         return False
     return not is_own or _THIRD.search(before) is None or _FIRST.search(before) is not None
+
+
+def _is_same_person(fact: Fact, clause: str, own: str) -> bool:
+    """Return whether a clause that names a relative can be about a fact that names one, such as a debt."""
+    named = re.search(rf"\b{re.escape(own)}'s ([\w-]+)", fact.key[2])
+    said = {word for word in _WORD.findall(clause) if word in KIN or word in _RELATIVES}
+    if named is None:
+        return fact.key[1] != "owes" or not said
+    return not said or bool(said & {named[1], *KIN.get(named[1], ()), *_SLANG.get(named[1], ())})
