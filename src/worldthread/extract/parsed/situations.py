@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from worldthread.extract.parsed.change_tables import KIN, KINDS, number_of
 from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
+from worldthread.extract.parsed.ending_events import PARTICIPLES, event_words
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.linked_words import PHRASE_WORDS, root
 from worldthread.extract.parsed.mentions import is_in
@@ -27,6 +28,7 @@ from worldthread.types import Fact
 _TABLE: Final[dict[str, Any]] = tomllib.loads(
     files("worldthread.extract.parsed").joinpath("situations.toml").read_text(encoding="utf-8")
 )
+LISTS: Final = {name: frozenset(words.split()) for name, words in _TABLE["words"].items()}
 _THINGS: Final = tuple(dict.fromkeys(_TABLE["words"]["things"].split()))
 _LONGEST: Final = 45  # words of a sentence
 _MOST_FACTS: Final = 200
@@ -38,17 +40,20 @@ _OTHER_NUMBER: Final = (
 _OTHER_NAME: Final = r"(?P<other>[a-z][\w'&-]+)"
 _UNIT: Final = re.compile(r"\b(?:a|an|per|each) ([a-z]+)|\bfor (?:a|an|each|one) (?:[a-z]+ )?([a-z]+)")
 _CAPITALS: Final = re.compile(r"\b[A-ZÀ-Þ]\w+")
-_CLAUSE_START: Final = re.compile(r"(?:^|[.!?,;:–—(]|\b(?:and|but|so|because|since|that)\b)[^.!?,;:–—(]*$")
+_JOINING: Final = "and|but|so|because|since|that"
+_CLAUSE_START: Final = re.compile(rf"(?:^|[.!?,;:–—(]|\b(?:{_JOINING})\b)[^.!?,;:–—(]*$")
 _THIRD: Final = re.compile(
     r"\b(?:he|she|they|his|her|their|(?:my|our|the|a|an|some|another) (?:\w+ )?(?:friend|mate|colleague|neighbou?r|boss|"
     r"sister|brother|mum|mom|dad|mother|father|son|daughter|cousin|aunt|uncle|niece|nephew|flatmate|roommate|guy|lad|"
     r"woman|man|bloke|girl|nan|gran|grandad|wife|husband|partner|missus|kid|teacher)s?|[a-z]+'s (?:mum|dad|friend|"
     r"brother|sister|wife|husband|boss)|everyone|everybody|people|someone|somebody)\b"
 )
-_FIRST: Final = re.compile(r"\b(?:i|we|me|us|my|our|i'm|i've|we're|we've)\b")
+_FIRST: Final = re.compile(r"\b(?:i|we|me|us)\b")
+_OF_ANOTHER: Final = re.compile(r"(?:(?<!\bit)(?<!\bthat)(?<!\bthere)(?<!\bhere)'s|\ws'|\b(?:his|her|their|your)) $")
 _CLAUSE_END: Final = re.compile(r"[.!?,;:–—)]|$")
 _SUPPOSED: Final = re.compile(
-    r"\b(?:if|unless|imagine|suppose|wish|joking|kidding|pretend\w*|dream(?:t|ed)?)\b(?! you (?:please|like|will))"
+    r"\b(?:if|unless|imagine|suppose|wish|joking|kidding|pretend\w*|thought|feared|worried|assumed|afraid|dream(?:t|ed)?)\b"
+    r"(?! you (?:please|like|will))"
 )
 _KEPT: Final = re.compile(r"\bstill (?:got|have|on|with|the same|using|in|there|going|at it)\b(?! no\b)")
 _RELATIVES: Final = PARSED_WORDS["relations"]
@@ -168,7 +173,7 @@ def _ends(fact: Fact, number: int, text: str, message: str, own: str) -> bool:
                 continue
             if (
                 _is_other(match, fact)
-                and _is_meant(match, text, is_own=not is_person)
+                and _is_meant(match, text, fact, is_own=not is_person)
                 and _is_same_person(fact, clause, own)
             ):
                 return True
@@ -246,7 +251,7 @@ def _clause_of(match: re.Match[str], text: str) -> str:
     return text[start.start() if start is not None else 0 : end.start() if end is not None else len(text)]
 
 
-def _is_meant(match: re.Match[str], text: str, *, is_own: bool) -> bool:
+def _is_meant(match: re.Match[str], text: str, fact: Fact, *, is_own: bool) -> bool:
     """Return whether a match is about the speaker, where the fact is, and is neither hoped, feared nor denied."""
     start = _CLAUSE_START.search(text[: match.start()])
     before = text[start.start() if start is not None else 0 : match.start()]
@@ -255,7 +260,15 @@ def _is_meant(match: re.Match[str], text: str, *, is_own: bool) -> bool:
         return False
     if _SUPPOSED.search(text[: match.end()]) is not None or _KEPT.search(text) is not None:
         return False
-    return not is_own or _THIRD.search(before) is None or _FIRST.search(before) is not None
+    if not is_own or _FIRST.search(clause) is not None:
+        return True
+    if _THIRD.search(before) is not None or _OF_ANOTHER.search(before) is not None:
+        return False
+    first = match[0].split(" ")[0]
+    is_verb = first in event_words() or first in PARTICIPLES or first.endswith(("ed", "ing"))
+    return not is_verb or set(_WORD.findall(before)) <= LISTS["before_verbs"] | {
+        *fact.key[0].split()
+    }  # not "our trumpeter quit the band"
 
 
 def _is_same_person(fact: Fact, clause: str, own: str) -> bool:

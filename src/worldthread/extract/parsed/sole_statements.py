@@ -134,7 +134,9 @@ def says_who(stated: LocatedFact) -> bool:
         stated: a fact with its clause.
     """
     noun = stated.fact.relation.removeprefix("has ")
-    return is_kinship(stated) or (noun in WORDS["relations"] and stated.clause.lemma != "have")
+    lemma, text = stated.clause.lemma, stated.clause.verb.doc.text.lower()
+    is_beside = lemma not in ("be", "have") or text.startswith("me and ")
+    return is_kinship(stated) or (noun in WORDS["relations"] and is_beside)
 
 
 def living_alone(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
