@@ -20,6 +20,7 @@ from worldthread.extract.parsed.ending_events import PARTICIPLES, event_words
 from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.linked_words import PHRASE_WORDS, root
 from worldthread.extract.parsed.mentions import is_in
+from worldthread.extract.parsed.parser import is_english
 from worldthread.extract.parsed.phrased_endings import DOUBTFUL, UNREAL, is_about_relative, only_person, plain_text
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
@@ -43,8 +44,8 @@ _CAPITALS: Final = re.compile(r"\b[A-ZÀ-Þ]\w+")
 _JOINING: Final = "and|but|so|because|since|that"
 _CLAUSE_START: Final = re.compile(rf"(?:^|[.!?,;:–—(]|\b(?:{_JOINING})\b)[^.!?,;:–—(]*$")
 _THIRD: Final = re.compile(
-    r"\b(?:he|she|they|his|her|their|(?:my|our|the|a|an|some|another) (?:\w+ )?(?:friend|mate|colleague|neighbou?r|boss|"
-    r"sister|brother|mum|mom|dad|mother|father|son|daughter|cousin|aunt|uncle|niece|nephew|flatmate|roommate|guy|lad|"
+    r"\b(?:he|she|they|his|her|their|(?:my|our|the|a|an|some|another) (?:\w+ )?(?:friend|mate|colleague|neighbou?r|"
+    r"boss|sister|brother|mum|mom|dad|mother|father|son|daughter|cousin|aunt|uncle|niece|nephew|flatmate|roommate|guy|lad|"
     r"woman|man|bloke|girl|nan|gran|grandad|wife|husband|partner|missus|kid|teacher)s?|[a-z]+'s (?:mum|dad|friend|"
     r"brother|sister|wife|husband|boss)|everyone|everybody|people|someone|somebody)\b"
 )
@@ -70,6 +71,8 @@ class _Situation(NamedTuple):
     families: tuple[str, ...]
     of_thing: bool
     names: bool
+    strict: bool
+    never: re.Pattern[str] | None
     ends: tuple[str, ...]
 
     def covers(self, fact: Fact) -> bool:
@@ -98,7 +101,8 @@ def _situations() -> Iterator[_Situation]:
         yield _Situation(
             re.compile(entry["relation"]), re.compile(entry["object"], re.IGNORECASE), _pattern(entry, "subject"),
             _pattern(entry, "needs"), _pattern(entry, "needs_any"), _pattern(entry, "unless"), families,
-            bool(entry.get("of_thing")), bool(entry.get("names")), tuple(entry["ends"].strip().split("\n")),
+            bool(entry.get("of_thing")), bool(entry.get("names")),
+            bool(entry.get("strict")), _pattern(entry, "never"), tuple(entry["ends"].strip().split("\n")),
         )  # fmt: skip
 
 
@@ -128,9 +132,10 @@ def situation_endings(
         if not 0 < len(text.split()) <= _LONGEST:
             continue
         facts = [fact for fact in _candidates(sentence, message, speaker, view) if fact not in skipped]
+        names = _names_in(sentence)
         for number, situation in enumerate(_SITUATIONS):
             kind = [fact for fact in facts if situation.covers(fact)]
-            ended = [fact for fact in kind if _ends(fact, number, text, message, own)]
+            ended = [fact for fact in kind if _ends(fact, number, text, names, own)]
             if ended and (_is_one(ended, kind) or "LINK" in "".join(situation.ends)):
                 found.update((fact, sentence) for fact in ended if fact not in found)
     return list(found.items())
@@ -157,8 +162,10 @@ def _candidates(sentence: str, message: str, speaker: str, view: GraphView) -> l
     return list(facts)
 
 
-def _ends(fact: Fact, number: int, text: str, message: str, own: str) -> bool:
+def _ends(fact: Fact, number: int, text: str, names: frozenset[str], own: str) -> bool:
     situation = _SITUATIONS[number]
+    if situation.never is not None and situation.never.search(text) is not None:
+        return False
     if situation.needs_any is not None and situation.needs_any.search(text) is None:
         return False
     subject = fact.key[0]
@@ -168,7 +175,11 @@ def _ends(fact: Fact, number: int, text: str, message: str, own: str) -> bool:
         return False
     for pattern in _patterns_for(fact, number, own):
         for match in pattern.finditer(text):
-            clause = _clause_of(match, text)
+            clause, other = _clause_of(match, text), match.groupdict().get("other")
+            if situation.strict and not _is_about_value(match, text, fact):
+                continue
+            if situation.names and other is not None and other not in names:
+                continue
             if situation.unless is not None and situation.unless.search(clause) is not None:
                 continue
             if (
@@ -230,6 +241,8 @@ def _is_other(match: re.Match[str], fact: Fact) -> bool:
     if other[:1].isalpha() and number_of(other) is None:
         words = set(_WORD.findall(fact.key[2]))
         return other not in words and other not in PHRASE_WORDS["empty"] | PHRASE_WORDS["definite"]
+    if ":" in other and re.search(r"best|pb|record", fact.key[0]) is not None and ":" in fact.key[2]:
+        return _seconds(other) < _seconds(fact.key[2])
     digits = re.sub(r"\D", "", other)
     if len(digits) > 5 and fact.key[2].replace(" ", "").lstrip("+").isdigit():
         return digits != re.sub(r"\D", "", fact.key[2])
@@ -242,6 +255,30 @@ def _is_other(match: re.Match[str], fact: Fact) -> bool:
     if (":" in other) != (":" in (olds[0] if olds else "")):
         return False
     return digits == "" or not old or abs(len(digits) - len(old)) <= 1
+
+
+def _seconds(time: str) -> int:
+    """Return the length of "26:58" in seconds, or of "1:02:03"."""
+    total = 0
+    for part in re.findall(r"\d+", time)[:3]:
+        total = 60 * total + int(part)
+    return total
+
+
+def _is_about_value(match: re.Match[str], text: str, fact: Fact) -> bool:
+    """Return whether nothing else is named before a sum or an hour, as in "the gym is 30 a month now"."""
+    start = _CLAUSE_START.search(text[: match.start()])
+    before = set(_WORD.findall(text[start.start() if start is not None else 0 : match.start()]))
+    known = {root(word) for word in _WORD.findall(f"{fact.key[0]} {fact.key[1]} {fact.key[2]}")}
+    return all(word in LISTS["before_verbs"] | LISTS["before_values"] or root(word) in known for word in before)
+
+
+def _names_in(sentence: str) -> frozenset[str]:
+    """Return the words of a sentence that may be names, in lower case: those with a capital, or else unknown ones."""
+    capitals = {word.lower() for word in _CAPITALS.findall(sentence)}
+    if capitals - {"i"}:
+        return frozenset(capitals)
+    return frozenset(word for word in _WORD.findall(sentence.lower()) if not is_english(word))
 
 
 def _clause_of(match: re.Match[str], text: str) -> str:
