@@ -39,6 +39,8 @@ from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
 from worldthread.extract.parsed.segments import clauses_alone, clauses_with_times
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
+from worldthread.extract.parsed.situations import situation_endings
+from worldthread.extract.parsed.sole_statements import living_alone, says_who, sole_statement
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.parsed.withheld_endings import withheld
@@ -92,6 +94,20 @@ _ANY_MORE: Final = re.compile(
 )  # one word for the parser
 _NOW: Final = re.compile(
     r"\b(?:now|again(?!,? and again)|nowadays|these days|from now on|as of (?:this|today)|by now|since then)\b",
+    re.IGNORECASE,
+)
+_PREAMBLE: Final = re.compile(  # "Just so you know, ", "Bear in mind that ", "If it helps with the menu, "
+    r"(?:(?:ok(?:ay)?|so|well|and|also|right|oh),? )*(?:(?:just )?so (?:that )?you know|just so (?:we|u) know|fyi|"
+    r"(?:just )?for (?:your info(?:rmation)?|the record|(?:some |a bit of )?(?:context|background)|reference)|context|"
+    r"background|by the way|btw|(?:a |just a )?(?:bit|little)(?: bit)?(?: of)? (?:about me|background|context)|"
+    r"(?:being|to be|if i'm|i'll be) (?:quite |perfectly |totally )?honest(?: with (?:you|ye|u))?|tbh|"
+    r"in case (?:it helps|it matters|you (?:need|want|wanted) (?:it|to know)|you're wondering)|if it helps|"
+    r"since you ask(?:ed)?|(?:please )?(?:bear|keep) in mind|(?:you|u|ye) (?:should|ought to|need to|must|may) "
+    r"(?:probably |also )?know|i (?:should|ought to|must|better|might as well|may as well|forgot to|wanted to) "
+    r"(?:probably |also |just )?(?:say|mention|add|explain|tell you|let you know)|(?:please )?(?:note|be aware)|"
+    r"(?:one|first|another) thing (?:to know|you should know)(?: is)?|fun fact|full disclosure|heads up)"
+    r"(?:(?: (?:about|for|when|while|with|if|as|since|so)\b[^,.;:!?]{2,45})?(?:,|:| -| –) ?(?:that )?| that |"
+    r" (?=(?:i|i'm|i’m|i've|i’ve|we|we're|we’re|we've|we’ve|my|our|there's|there is)\b))",
     re.IGNORECASE,
 )
 _RESTRICTED: Final = re.compile(
@@ -224,8 +240,9 @@ class ParsedExtractor:
             reasons.update(dict.fromkeys(amended, amendment.text))
             corrected.update(amended)
         if correction is None:
-            for fact, sentence in phrased_endings(said, by, stated_facts, view):
-                reasons.setdefault(fact, sentence)
+            for endings_of in (phrased_endings, situation_endings):
+                for fact, sentence in endings_of(said, by, stated_facts, view):
+                    reasons.setdefault(fact, sentence)
         for fact, sentence in tuple(reasons.items()):
             if fact not in corrected and is_for_the_moment(fact, sentence, by):
                 del reasons[fact]
@@ -402,8 +419,13 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = tuple(filter(None, (without_joined_clause(doc, one) for one in stated)))
         stated += self._of_clauses_with_times(doc, stated, referents, names)
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
-        if not stated and len(self._docs) == 1 and not is_program(referents.speaker):
-            stated = self._of_clauses_alone(doc, referents, names)
+        if len(self._docs) == 1 and not is_program(referents.speaker):
+            stated = stated or self._of_clauses_alone(doc, referents, names)
+            if all(says_who(one) for one in stated):
+                keys = {one.fact.key for one in stated}
+                stated += tuple(one for one in sole_statement(doc, read, referents) if one.fact.key not in keys)
+            stated = tuple(one for one in stated if not one.fact.object.endswith("'s own"))
+            stated += living_alone(doc, read, referents)
         if self._is_letter:
             stated = self._letter.understood(doc, stated)
         told = self._of_whole_clauses(doc, stated, referents)
@@ -555,7 +577,7 @@ def _begin(sentence: Sentence) -> int:
     if sentence.speaker is None:
         return sentence.body
     begin = sentence.body
-    for opening in (OPENING, _GREETING, _FROM_NOW):
+    for opening in (OPENING, _GREETING, _FROM_NOW, _PREAMBLE):
         match = opening.match(sentence.text, begin)
         if match is not None and match.end() < len(sentence.text):
             begin = match.end()

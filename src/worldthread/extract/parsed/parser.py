@@ -261,6 +261,7 @@ _UNKNOWN_FORMS: Final = [
     (re.compile(r"\bhaven't got\b(?! to\b)"), "don't have"),
     (re.compile(r"\bhasn't got\b(?! to\b)"), "doesn't have"),
     (re.compile(r"\brealy\b"), "really"),
+    (re.compile(r"\bshuts (?=at\b)"), "closes "),  # taken for a noun
     (re.compile(r"\b(I|i) ain(?:'t|t)\b"), r"\1 am not"),
     (re.compile(r"\bain(?:'t|t)\b"), "isn't"),
     (re.compile(r"\ban (?=an? [a-z])"), "and "),
