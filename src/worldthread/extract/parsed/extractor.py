@@ -67,9 +67,9 @@ _IRONIC_PRAISE: Final = re.compile(
     re.IGNORECASE,
 )
 _GIVEN_TEXT: Final = re.compile(  # a text that is to be worked on: "translate this: my sister is a doctor"
-    r"(?:(?:please|pls|can you|could you|kindly|now|hi|hey|ok|okay)[, ]+)*(?:translate|rewrite|reword|rephrase|proofread|"
-    r"paraphrase|summari[sz]e|shorten|correct|improve|edit|polish|fix (?:the )?(?:grammar|spelling|this|my)|"
-    r"(?:check|correct) (?:the )?(?:grammar|spelling)|make this|turn this|continue this|finish this)\b[^:.!?]{0,60}:\s*\S",
+    r"(?:(?:please|pls|can you|could you|kindly|now|hi|hey|ok|okay)[, ]+)*(?:translate|rewrite|reword|rephrase|"
+    r"proofread|paraphrase|summari[sz]e|shorten|correct|improve|edit|polish|fix (?:the )?(?:grammar|spelling|this|my)|"
+    r"check (?:the )?(?:grammar|spelling)|make this|turn this|continue this|finish this)\b[^:.!?]{0,60}:\s*\S",
     re.IGNORECASE,
 )
 _EXAGGERATED: Final = re.compile(
@@ -399,7 +399,8 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
-        stated = tuple(filter(None, (without_joined_clause(doc, one) for one in stated)))
+        whole_ones = (without_joined_clause(doc, one) for one in stated)
+        stated = tuple(one for one in whole_ones if one is not None)
         stated += self._of_clauses_with_times(doc, stated, referents, names)
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
         if not stated and len(self._docs) == 1 and not is_program(referents.speaker):
@@ -446,7 +447,8 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = dated or stated
             found += (one for one in stated if not self._is_now_or_then(one))
             found += asserted_facts(part, read, stated, referents)
-            found = [whole for one in found if (whole := without_joined_clause(part, one)) is not None]
+            whole_ones = (without_joined_clause(part, one) for one in found)
+            found = [one for one in whole_ones if one is not None]
         return tuple({one.fact.key: one for one in found}.values())
 
     def _asserted(

@@ -19,14 +19,15 @@ _SHORTEST: Final = 3  # words of a clause
 _OWN: Final = r"(?:i|i['’](?:m|ve|d|ll)|we|we['’](?:re|ve|ll|d)|my|our|me and|there['’]s|there are)\b"
 _OTHER: Final = r"(?:he|she|it|they)(?:['’](?:s|re|ve|ll|d))?\b|(?:his|her|its|their)\b"
 _JOINT: Final = re.compile(
-    rf"\s*[,;]\s+(?:(?:and|but|so|because|as|since|cos|although|though|which|who|hence|therefore|plus)\s+)?|"
-    rf"\s+[–—-]\s+|\s*\.\.\.\s*|\s+(?:so|but|because|cos|although|though|hence|therefore)\s+|"
+    r"\s*[,;]\s+(?:(?:and|but|so|because|as|since|cos|although|though|which|who|hence|therefore|plus)\s+)?|"
+    r"\s+[–—-]\s+(?!\w+ing\b)|\s*\.\.\.\s*|\s+(?:so|but|because|cos|although|though|hence|therefore)\s+|"
     rf"\s+and\s+(?=(?:now |then |also |currently )?(?:{_OWN}|{_OTHER})|the \w+(?:['’]s| is| are) |halfway |still )",
     re.IGNORECASE,
 )
 _TOLD_JOINT: Final = re.compile(
-    rf"{_JOINT.pattern}|\s+and\s+(?=(?:then |never |still |also )?(?:left|went|came|said|gave|did|got|had|was|were|is|has|"
-    r"won|lost|took|made|found|started|stopped|bought|sold|ate|broke|fell|cried|loved|hated|it['’]s|nobody|no one|our|my)\b)",
+    rf"{_JOINT.pattern}|\s+and\s+(?=(?:then |never |still |also )?(?:left|went|came|said|gave|did|got|had|was|were|is|"
+    r"has|won|lost|took|made|found|started|stopped|bought|sold|ate|broke|fell|cried|loved|hated|it['’]s|nobody|no one|"
+    r"our|my)\b)",
     re.IGNORECASE,
 )
 _NAMES_AROUND: Final = re.compile(r"[A-Z][\w'’.-]+, (?!I\b)[A-Z]")
@@ -34,10 +35,11 @@ _BEGIN: Final = re.compile(rf"(?:now |currently |these days |also )?(?={_OWN})",
 _PRONOUN: Final = re.compile(r"(?:he|she|it)(?P<be>['’]s\b|(?= ))", re.IGNORECASE)
 _KNOWN: Final = re.compile(r"(?P<who>(?:my|our) (?:[\w-]+ )?(?P<kind>[\w-]+))(?=['’]s|\s|$)", re.IGNORECASE)
 _REFUSED: Final = re.compile(  # conditions, reports, questions, wishes, quotations
-    r"[?\"“”:]|^(?:if|when|whenever|unless|suppose|imagine|had|were|should|let['’]?s|like|please|write|act|answer|reply|respond)\b|as though|i were\b|"
+    r"[?\"“”:]|^(?:if|when|whenever|unless|suppose|imagine|had|were|should|let['’]?s|like|please|write|act|answer|"
+    r"reply|respond)\b|as though|i were\b|"
     r"\b(?:unless|whether|would|could|should|might|wish|as if|pretend\w*|supposed|hypothetical\w*|apparently|reckons?|"
-    r"says|said|told|tells|claims?|swears?|thinks?|thought|(?<!can't )(?<!cannot )believes?|dreamt|dreamed|joking|kidding|lol|lmao|"
-    r"either|neither|nor|rather than|instead of|not that)\b",
+    r"says|said|told|tells|claims?|swears?|thinks?|thought|(?<!can't )(?<!cannot )believes?|dreamt|dreamed|joking|"
+    r"kidding|lol|lmao|either|neither|nor|rather than|instead of|not that)\b",
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(r"\bif\b", re.IGNORECASE)
