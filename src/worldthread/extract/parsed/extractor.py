@@ -401,7 +401,9 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
         whole_ones = (without_joined_clause(doc, one) for one in stated)
         stated = tuple(one for one in whole_ones if one is not None)
-        stated += self._of_clauses_with_times(doc, stated, referents, names)
+        if timed := self._of_clauses_with_times(doc, stated, referents, names):
+            known = {(one.fact.subject, one.fact.relation) for one in timed}
+            stated = timed + tuple(one for one in stated if (one.fact.subject, one.fact.relation) not in known)
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
         if not stated and len(self._docs) == 1 and not is_program(referents.speaker):
             stated = self._of_clauses_alone(doc, referents, names)
@@ -429,9 +431,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if any(one.fact.valid_from is not None or one.fact.valid_to is not None for one in stated) or is_unmeant(doc):
             return ()
         parts = parse(map(normalised, clauses_with_times(doc.text, self._at)))
-        keys = {one.fact.key for one in stated}
-        found = [one for part in parts for one in dated_sentence(part, referents, names, self._at)]
-        return tuple(one for one in found if one.fact.key not in keys)
+        return tuple(one for part in parts for one in dated_sentence(part, referents, names, self._at))
 
     def _of_clauses_alone(self, doc: Doc, referents: Referents, names: frozenset[str]) -> tuple[LocatedFact, ...]:
         """Return what the clauses of a sentence state, each read by itself."""

@@ -27,9 +27,11 @@ _JOINT: Final = re.compile(
 _TOLD_JOINT: Final = re.compile(
     rf"{_JOINT.pattern}|\s+and\s+(?=(?:then |never |still |also )?(?:left|went|came|said|gave|did|got|had|was|were|is|"
     r"has|won|lost|took|made|found|started|stopped|bought|sold|ate|broke|fell|cried|loved|hated|it['’]s|nobody|no one|"
-    r"our|my)\b)",
+    r"our|my)\b)|\s+and\s+(?=(?:come|drive|fly|get|go|leave|move|return|start)\b)",
     re.IGNORECASE,
 )
+_SPEAKER: Final = re.compile(r"(?:i|we)\b(?!['’])", re.IGNORECASE)
+_BARE_VERB: Final = re.compile(r"(?:come|drive|fly|get|go|leave|move|return|start)\b")
 _NAMES_AROUND: Final = re.compile(r"[A-Z][\w'’.-]+, (?!I\b)[A-Z]")
 _BEGIN: Final = re.compile(rf"(?:now |currently |these days |also )?(?={_OWN})", re.IGNORECASE)
 _PRONOUN: Final = re.compile(r"(?:he|she|it)(?P<be>['’]s\b|(?= ))", re.IGNORECASE)
@@ -119,7 +121,9 @@ def _pieces(text: str, joints: re.Pattern[str] = _JOINT) -> list[str]:
             continue
         pieces.append(text[begin : joint.start()].strip())
         begin = joint.end()
-    return [piece for piece in (*pieces, text[begin:].strip()) if piece]
+    pieces = [piece for piece in (*pieces, text[begin:].strip()) if piece]
+    speaker = _SPEAKER.match(text)
+    return [f"{speaker[0]} {piece}" if speaker and _BARE_VERB.match(piece) else piece for piece in pieces]
 
 
 def _has_time(piece: str, at: float | None) -> bool:

@@ -385,6 +385,8 @@ class _Reader:
         elif direction == "coming" and self._calendar.needs_tense(match) and self._tenses.has("habit", match.start):
             return self._recurring(match, match.end)
         period = self._calendar.resolve(match, direction)
+        if period is None and match.lead in self._words.rejected["either_side"]:
+            period = self._calendar.resolve(match, "past")  # "as of 1 March my rent is higher", said on 10 March
         if period is None:
             return None
         end, period = self._with_clock(match, period)
