@@ -127,7 +127,7 @@ def _pieces(text: str, joints: re.Pattern[str] = _JOINT) -> list[str]:
 
 
 def _has_time(piece: str, at: float | None) -> bool:
-    return at is not None and any(time.role != "recurring" for time in time_expressions(piece, at))
+    return at is not None and any(time.role not in ("duration", "recurring") for time in time_expressions(piece, at))
 
 
 def _is_dated_beside(pieces: list[str], index: int, at: float | None) -> bool:
