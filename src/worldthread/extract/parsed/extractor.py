@@ -399,8 +399,6 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
-        whole_ones = (without_joined_clause(doc, one) for one in stated)
-        stated = tuple(one for one in whole_ones if one is not None)
         if timed := self._of_clauses_with_times(doc, stated, referents, names):
             known = {(one.fact.subject, one.fact.relation) for one in timed}
             stated = timed + tuple(one for one in stated if (one.fact.subject, one.fact.relation) not in known)
@@ -416,6 +414,8 @@ class _ParsedPassageExtractor(PassageExtractor):
             for one in told
             if one.fact.key not in keys and (self._is_letter or one.fact.subject != referents.speaker)
         )
+        whole_ones = (without_joined_clause(doc, one) for one in stated)
+        stated = tuple(one for one in whole_ones if one is not None)
         self._known |= {t.lemma_.lower() for t in doc if t.pos_ in ("NOUN", "PROPN")}
         is_whole = read.whole and len(stated) == len(found_facts) and not told
         self.whole = self.whole and is_whole

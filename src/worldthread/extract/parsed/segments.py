@@ -15,7 +15,7 @@ from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.times import time_expressions
 
 _LONGEST: Final = 45  # words of a message
-_SHORTEST: Final = 3  # words of a clause
+_SHORTEST: Final = 2  # words of a clause
 _OWN: Final = r"(?:i|i['’](?:m|ve|d|ll)|we|we['’](?:re|ve|ll|d)|my|our|me and|there['’]s|there are)\b"
 _OTHER: Final = r"(?:he|she|it|they)(?:['’](?:s|re|ve|ll|d))?\b|(?:his|her|its|their)\b"
 _JOINT: Final = re.compile(
@@ -28,6 +28,11 @@ _TOLD_JOINT: Final = re.compile(
     rf"{_JOINT.pattern}|\s+and\s+(?=(?:then |never |still |also )?(?:left|went|came|said|gave|did|got|had|was|were|is|"
     r"has|won|lost|took|made|found|started|stopped|bought|sold|ate|broke|fell|cried|loved|hated|it['’]s|nobody|no one|"
     r"our|my)\b)|\s+and\s+(?=(?:come|drive|fly|get|go|leave|move|return|start)\b)",
+    re.IGNORECASE,
+)
+_NAMED_TIME: Final = re.compile(  # "On Tuesday" is no time without a verb
+    r"(?<!\ba )(?<!every )\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|today|tomorrow|tonight|"
+    r"(?:19|20)\d\d|january|february|april|june|july|august|september|october|november|december|ago|until|till)\b",
     re.IGNORECASE,
 )
 _SPEAKER: Final = re.compile(r"(?:i|we)\b(?!['’])", re.IGNORECASE)
@@ -133,7 +138,7 @@ def _has_time(piece: str, at: float | None) -> bool:
 def _is_dated_beside(pieces: list[str], index: int, at: float | None) -> bool:
     """Return whether a piece beside a clause may say its time: "On Tuesday, I fly to Rome"."""
     beside = (pieces[i] for i in (index - 1, index + 1) if 0 <= i < len(pieces))
-    return any(not _is_clause(piece) and _has_time(piece, at) for piece in beside)
+    return any(not _is_clause(piece) and (_has_time(piece, at) or _NAMED_TIME.search(piece)) for piece in beside)
 
 
 def _is_clause(piece: str) -> bool:
