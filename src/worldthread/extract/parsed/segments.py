@@ -35,7 +35,12 @@ _NAMED_TIME: Final = re.compile(  # "On Tuesday" is no time without a verb
     r"(?:19|20)\d\d|january|february|april|june|july|august|september|october|november|december|ago|until|till)\b",
     re.IGNORECASE,
 )
-_SPEAKER: Final = re.compile(r"(?:i|we)\b(?!['’])", re.IGNORECASE)
+_SPEAKER: Final = re.compile(
+    r"(?:i|we)(?= (?:come|drive|fly|get|go|head|leave|move|return|sail|start|travel)\b)", re.IGNORECASE
+)
+_HABIT: Final = re.compile(
+    r"\b(?:used to|usually|always|often|normally|generally|mostly|sometimes|get paid|gets paid)\b", re.IGNORECASE
+)
 _BARE_VERB: Final = re.compile(r"(?:come|drive|fly|get|go|leave|move|return|start)\b")
 _NAMES_AROUND: Final = re.compile(r"[A-Z][\w'’.-]+, (?!I\b)[A-Z]")
 _BEGIN: Final = re.compile(rf"(?:now |currently |these days |also )?(?={_OWN})", re.IGNORECASE)
@@ -100,7 +105,7 @@ def clauses_with_times(text: str, at: float) -> tuple[str, ...]:
         The clauses in order; none where the sentence is one clause, or a clause depends on another one.
     """
     pieces = _pieces(text, _TOLD_JOINT)
-    if len(pieces) < 2:
+    if len(pieces) < 2 or _HABIT.search(text) is not None:
         return ()
     return tuple(
         piece
