@@ -38,6 +38,10 @@ _NAMED_TIME: Final = re.compile(  # "On Tuesday" is no time without a verb
 _SPEAKER: Final = re.compile(
     r"(?:i|we)(?= (?:come|drive|fly|get|go|head|leave|move|return|sail|start|travel)\b)", re.IGNORECASE
 )
+_TIME_OF_NOUN: Final = re.compile(  # "the meeting on Friday was cancelled"
+    r"(?:the|my|our) (?:\w+ )?\w+ (?:on|in|from|for|of) (?:\w+ ){1,4}(?:was|is|were|has|got)\b", re.IGNORECASE
+)
+_SAME_PAST: Final = re.compile(r"(?:i|we) (?:read|put|set|cut|hit|let|shut) (?:an?|the|it)\b", re.IGNORECASE)
 _HABIT: Final = re.compile(
     r"\b(?:used to|usually|always|often|normally|generally|mostly|sometimes|get paid|gets paid)\b", re.IGNORECASE
 )
@@ -80,7 +84,7 @@ def clauses_alone(text: str, at: float | None) -> tuple[str, ...]:
     known = _KNOWN.match(pieces[0])
     found = []
     for index, piece in enumerate(pieces):
-        if _is_dated_beside(pieces, index, at):
+        if _is_dated_beside(pieces, index, at) or _SAME_PAST.match(piece) is not None:
             continue
         begin = _BEGIN.match(piece)
         pronoun = _PRONOUN.match(piece)
@@ -114,6 +118,7 @@ def clauses_with_times(text: str, at: float) -> tuple[str, ...]:
         and not _is_dated_beside(pieces, index, at)
         and (not index or _is_clause(piece))
         and re.match(_OTHER, piece, re.IGNORECASE) is None
+        and _TIME_OF_NOUN.match(piece) is None
     )
 
 
