@@ -58,7 +58,7 @@ Stated: TypeAlias = Callable[..., list[tuple[str, str, str]]]
             "2024-05-13",
             "2024-05-14",
         ),
-        ("crashed the van on Sunday", "Ana | crashed | van", "2024-05-12", ""),
+        ("crashed the van on Sunday", "Ana | crashed | van", "2024-05-12", "2024-05-13"),
         ("We're camping from Friday till Sunday.", "Ana | is | camping", "2024-05-17", "2024-05-20"),
         ("My boss goes on parental leave on Monday.", "Ana's boss | goes on | parental leave", "2024-05-20", ""),
         ("I met my husband ten years ago today.", "Ana | met | Ana's husband", "2014-05-15", "2014-05-16"),

@@ -346,6 +346,8 @@ def relation_of_clause(clause: Clause) -> str | None:
         return None
     if not has_auxiliary and verb.lemma_.lower() == "be":
         parts.append("is")
+    elif not has_auxiliary and clause.is_perfect:
+        parts = ["has", *parts, verb.lower_]  # "I've finished the course and improved my score"
     elif has_auxiliary or clause.is_past or verb.tag_ == "VBZ" or (subject is not None and subject.tag_ == "NNS"):
         parts.append(verb.lower_)
     else:

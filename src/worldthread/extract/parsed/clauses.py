@@ -150,6 +150,8 @@ def _clause(head: Token, *, is_relative: bool = False) -> Clause | None:
     while chain[-1].dep_ == "conj":
         chain.append(chain[-1].head)
     subject = next((found for link in chain if (found := _own_subject(link)) is not None), None)
+    if len(chain) > 1 and _own_subject(head) is None and _is_spliced(head, chain[1], subject):
+        return None
     auxiliaries = _auxiliaries(chain)
     modal = next((child.lower_ for child in auxiliaries if child.tag_ == "MD"), "")
     negation = next(
@@ -189,6 +191,14 @@ def _clause(head: Token, *, is_relative: bool = False) -> Clause | None:
         is_passive,
         modal,
     )
+
+
+def _is_spliced(head: Token, first: Token, subject: Token | None) -> bool:
+    """Return whether a verb after a comma has another subject: "my French is rusty, did two terms in Lyon"."""
+    if head.tag_ != "VBD" or first.tag_ not in ("VBP", "VBZ") or subject is None or subject.tag_ == "PRP":
+        return False
+    is_joined = any(child.dep_ == "cc" and child.i < head.i for child in first.children)
+    return not is_joined and any(token.text == "," for token in head.doc[first.i : head.i])
 
 
 def _is_finite(head: Token, auxiliaries: list[Token], subject: Token | None) -> bool:

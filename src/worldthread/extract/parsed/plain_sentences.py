@@ -28,7 +28,8 @@ _RELATIVES: Final = "|".join(
 _SLOTS: Final = {
     "SUBJ": (
         r"(?:(?P<self>i|we)|(?P<kin>(?:(?:my|our) (?:(?:little|younger|older|big|elder|best|oldest|youngest|late|new|"
-        rf"ex-?|eldest|middle|twin) ?){{0,2}})(?:{_RELATIVES})(?:-in-law)?(?P<name>(?-i: (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?[A-ZÀ-Þ][a-zà-ÿ]+))?|"
+        rf"ex-?|eldest|middle|twin) ?){{0,2}})(?:{_RELATIVES})(?:-in-law)?"
+        r"(?P<name>(?-i: (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?[A-ZÀ-Þ][a-zà-ÿ]+))?|"
         r"mum|mom|dad|grandma|granny|grandpa|granddad|grandad|gran|nan))"
     ),
     "BE": r"(?:['’](?:m|s|re)| am| is| are|['’]ve been|['’]s been| have been| has been)"

@@ -15,29 +15,47 @@ from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.times import time_expressions
 
 _LONGEST: Final = 45  # words of a message
-_SHORTEST: Final = 3  # words of a clause
+_SHORTEST: Final = 2  # words of a clause
 _OWN: Final = r"(?:i|i['’](?:m|ve|d|ll)|we|we['’](?:re|ve|ll|d)|my|our|me and|there['’]s|there are)\b"
 _OTHER: Final = r"(?:he|she|it|they)(?:['’](?:s|re|ve|ll|d))?\b|(?:his|her|its|their)\b"
 _JOINT: Final = re.compile(
-    rf"\s*[,;]\s+(?:(?:and|but|so|because|as|since|cos|although|though|which|who|hence|therefore|plus)\s+)?|"
-    rf"\s+[–—-]\s+|\s*\.\.\.\s*|\s+(?:so|but|because|cos|although|though|hence|therefore)\s+|"
+    r"\s*[,;]\s+(?:(?:and|but|so|because|as|since|cos|although|though|which|who|hence|therefore|plus)\s+)?|"
+    r"\s+[–—-]\s+(?!\w+ing\b)|\s*\.\.\.\s*|\s+(?:so|but|because|cos|although|though|hence|therefore)\s+|"
     rf"\s+and\s+(?=(?:now |then |also |currently )?(?:{_OWN}|{_OTHER})|the \w+(?:['’]s| is| are) |halfway |still )",
     re.IGNORECASE,
 )
 _TOLD_JOINT: Final = re.compile(
-    rf"{_JOINT.pattern}|\s+and\s+(?=(?:then |never |still |also )?(?:left|went|came|said|gave|did|got|had|was|were|is|has|"
-    r"won|lost|took|made|found|started|stopped|bought|sold|ate|broke|fell|cried|loved|hated|it['’]s|nobody|no one|our|my)\b)",
+    rf"{_JOINT.pattern}|\s+and\s+(?=(?:then |never |still |also )?(?:left|went|came|said|gave|did|got|had|was|were|is|"
+    r"has|won|lost|took|made|found|started|stopped|bought|sold|ate|broke|fell|cried|loved|hated|it['’]s|nobody|no one|"
+    r"our|my)\b)|\s+and\s+(?=(?:come|drive|fly|get|go|leave|move|return|start)\b)",
     re.IGNORECASE,
 )
+_NAMED_TIME: Final = re.compile(  # "On Tuesday" is no time without a verb
+    r"(?<!\ba )(?<!every )\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|today|tomorrow|tonight|"
+    r"(?:19|20)\d\d|january|february|april|june|july|august|september|october|november|december|ago|until|till)\b",
+    re.IGNORECASE,
+)
+_SPEAKER: Final = re.compile(
+    r"(?:i|we)(?= (?:come|drive|fly|get|go|head|leave|move|return|sail|start|travel)\b)", re.IGNORECASE
+)
+_TIME_OF_NOUN: Final = re.compile(  # "the meeting on Friday was cancelled"
+    r"(?:the|my|our) (?:\w+ )?\w+ (?:on|in|from|for|of) (?:\w+ ){1,4}(?:was|is|were|has|got)\b", re.IGNORECASE
+)
+_SAME_PAST: Final = re.compile(r"(?:i|we) (?:read|put|set|cut|hit|let|shut) (?:an?|the|it)\b", re.IGNORECASE)
+_HABIT: Final = re.compile(
+    r"\b(?:used to|usually|always|often|normally|generally|mostly|sometimes|get paid|gets paid)\b", re.IGNORECASE
+)
+_BARE_VERB: Final = re.compile(r"(?:come|drive|fly|get|go|leave|move|return|start)\b")
 _NAMES_AROUND: Final = re.compile(r"[A-Z][\w'’.-]+, (?!I\b)[A-Z]")
 _BEGIN: Final = re.compile(rf"(?:now |currently |these days |also )?(?={_OWN})", re.IGNORECASE)
 _PRONOUN: Final = re.compile(r"(?:he|she|it)(?P<be>['’]s\b|(?= ))", re.IGNORECASE)
 _KNOWN: Final = re.compile(r"(?P<who>(?:my|our) (?:[\w-]+ )?(?P<kind>[\w-]+))(?=['’]s|\s|$)", re.IGNORECASE)
 _REFUSED: Final = re.compile(  # conditions, reports, questions, wishes, quotations
-    r"[?\"“”:]|^(?:if|when|whenever|unless|suppose|imagine|had|were|should|let['’]?s|like|please|write|act|answer|reply|respond)\b|as though|i were\b|"
+    r"[?\"“”:]|^(?:if|when|whenever|unless|suppose|imagine|had|were|should|let['’]?s|like|please|write|act|answer|"
+    r"reply|respond)\b|as though|i were\b|"
     r"\b(?:unless|whether|would|could|should|might|wish|as if|pretend\w*|supposed|hypothetical\w*|apparently|reckons?|"
-    r"says|said|told|tells|claims?|swears?|thinks?|thought|(?<!can't )(?<!cannot )believes?|dreamt|dreamed|joking|kidding|lol|lmao|"
-    r"either|neither|nor|rather than|instead of|not that)\b",
+    r"says|said|told|tells|claims?|swears?|thinks?|thought|(?<!can't )(?<!cannot )believes?|dreamt|dreamed|joking|"
+    r"kidding|lol|lmao|either|neither|nor|rather than|instead of|not that)\b",
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(r"\bif\b", re.IGNORECASE)
@@ -66,7 +84,7 @@ def clauses_alone(text: str, at: float | None) -> tuple[str, ...]:
     known = _KNOWN.match(pieces[0])
     found = []
     for index, piece in enumerate(pieces):
-        if _is_dated_beside(pieces, index, at):
+        if _is_dated_beside(pieces, index, at) or _SAME_PAST.match(piece) is not None:
             continue
         begin = _BEGIN.match(piece)
         pronoun = _PRONOUN.match(piece)
@@ -91,7 +109,7 @@ def clauses_with_times(text: str, at: float) -> tuple[str, ...]:
         The clauses in order; none where the sentence is one clause, or a clause depends on another one.
     """
     pieces = _pieces(text, _TOLD_JOINT)
-    if len(pieces) < 2:
+    if len(pieces) < 2 or _HABIT.search(text) is not None:
         return ()
     return tuple(
         piece
@@ -100,6 +118,7 @@ def clauses_with_times(text: str, at: float) -> tuple[str, ...]:
         and not _is_dated_beside(pieces, index, at)
         and (not index or _is_clause(piece))
         and re.match(_OTHER, piece, re.IGNORECASE) is None
+        and _TIME_OF_NOUN.match(piece) is None
     )
 
 
@@ -117,17 +136,19 @@ def _pieces(text: str, joints: re.Pattern[str] = _JOINT) -> list[str]:
             continue
         pieces.append(text[begin : joint.start()].strip())
         begin = joint.end()
-    return [piece for piece in (*pieces, text[begin:].strip()) if piece]
+    pieces = [piece for piece in (*pieces, text[begin:].strip()) if piece]
+    speaker = _SPEAKER.match(text)
+    return [f"{speaker[0]} {piece}" if speaker and _BARE_VERB.match(piece) else piece for piece in pieces]
 
 
 def _has_time(piece: str, at: float | None) -> bool:
-    return at is not None and any(time.role != "recurring" for time in time_expressions(piece, at))
+    return at is not None and any(time.role not in ("duration", "recurring") for time in time_expressions(piece, at))
 
 
 def _is_dated_beside(pieces: list[str], index: int, at: float | None) -> bool:
     """Return whether a piece beside a clause may say its time: "On Tuesday, I fly to Rome"."""
     beside = (pieces[i] for i in (index - 1, index + 1) if 0 <= i < len(pieces))
-    return any(not _is_clause(piece) and _has_time(piece, at) for piece in beside)
+    return any(not _is_clause(piece) and (_has_time(piece, at) or _NAMED_TIME.search(piece)) for piece in beside)
 
 
 def _is_clause(piece: str) -> bool:

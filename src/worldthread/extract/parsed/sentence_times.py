@@ -40,7 +40,9 @@ _CLOSING: Final = re.compile(
     re.IGNORECASE,
 )
 _DOUBTFUL: Final = re.compile(
-    r"[?\"“”;()]|:(?!\d)|\b(?:if|unless|whether|would|could|should|might|may have|as if|like a)\b", re.IGNORECASE
+    r"[?\"“”;()]|:(?!\d)|\b(?:if|unless|whether|would|could|should|might|may have|as if|like a|"
+    r"(?:after|before) \w+ing)\b",
+    re.IGNORECASE,
 )
 _UNREAD_TIME: Final = re.compile(
     r"\b(?:ago|since|until|till|yesterday|tomorrow|tonight|today|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|"

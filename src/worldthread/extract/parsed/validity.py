@@ -241,6 +241,8 @@ def _has_own_time(head: Token) -> bool:
         return any(child.dep_ in ("nsubj", "nsubjpass", "expl") for child in head.children)
     if head.dep_ == "relcl":
         return head.tag_ not in ("VBP", "VBZ")  # "gave it to a shelter I volunteer at yesterday"
+    if head.dep_ == "pcomp":
+        return head.head.lower_ in ("after", "before")  # "plans to move after hearing the news on 10 July"
     return head.dep_ in ("ccomp", "acl", "csubj", "parataxis", "appos")
 
 

@@ -385,10 +385,10 @@ class _Reader:
         elif direction == "coming" and self._calendar.needs_tense(match) and self._tenses.has("habit", match.start):
             return self._recurring(match, match.end)
         period = self._calendar.resolve(match, direction)
+        if period is None and match.lead in self._words.rejected["either_side"]:
+            period = self._calendar.resolve(match, "past")  # "as of 1 March my rent is higher", said on 10 March
         if period is None:
             return None
-        if match.kind == "feast" and match.lead == "over" and match.fields["feast"] == "easter+0":
-            period = Period(period.start - 2 * timedelta(days=1), period.end + timedelta(days=1), "day")
         end, period = self._with_clock(match, period)
         if match.kind == "ago" and self._words.is_to_the_day(self._sentence[match.start : end]):
             period = period._replace(precision="day")
