@@ -321,7 +321,7 @@ def _says_something(clause: Clause, words: list[Token]) -> bool:
     is_speaker = clause.subject.lower_ in _SPEAKERS
     lemma = clause.lemma.partition(" ")[0]
     unsaid = LISTS["moment"] | WORDS["judging"]
-    if lemma == "be" or clause.is_progressive:
+    if lemma == "be" or clause.is_progressive or clause.is_passive:
         unsaid = unsaid | LISTS["momentary"]
     if any(t.lower_ in unsaid for t in words):
         return False
