@@ -31,6 +31,10 @@ def _told(*messages: str, days: float = 1, speaker: str = "user") -> tuple[list[
 @pytest.mark.parametrize(
     ("before", "correction", "wrong", "right"),
     [
+        ("The order number is KX-4419.", "Transposed that. KX-4491.", "KX-4419", None),
+        ("My bike is a Gazelle.", "I had a look at the frame and it's a Batavus. Told you a fib.", "Gazelle", None),
+        ("I'm the eldest of six.", "We were seven. I stand corrected.", "eldest of six", None),
+        ("My son is allergic to nuts.", "I mixed them up, it's my daughter who can't have nuts.", "nuts", None),
         ("My aunt is from Malta.", "My aunt isn't from Malta, she's from Gozo.", "Malta", "Gozo"),
         ("My brother is a baker.", "He isn't a baker, he's a butcher.", "baker", "butcher"),
         ("I weigh 64 kilos.", "I fibbed, I weigh 69 kilos.", "64 kilos", "69 kilos"),

@@ -106,7 +106,7 @@ _PREAMBLE: Final = re.compile(  # "Just so you know, ", "Bear in mind that ", "I
     r"(?:probably |also )?know|i (?:should|ought to|must|better|might as well|may as well|forgot to|wanted to) "
     r"(?:probably |also |just )?(?:say|mention|add|explain|tell you|let you know)|(?:please )?(?:note|be aware)|"
     r"(?:one|first|another) thing (?:to know|you should know)(?: is)?|fun fact|full disclosure|heads up)"
-    r"(?:(?: (?:about|for|when|while|with|if|as|since|so)\b[^,.;:!?]{2,45})?(?:,|:| -| –) ?(?:that )?| that |"
+    r"(?: (?:about|for|when|while|with|if|as|since|so)\b[^,.;:!?]{2,45}?)?(?:(?:,|:| -| –) ?(?:that )?| that |"
     r" (?=(?:i|i'm|i’m|i've|i’ve|we|we're|we’re|we've|we’ve|my|our|there's|there is)\b))",
     re.IGNORECASE,
 )

@@ -139,6 +139,12 @@ def says_who(stated: LocatedFact) -> bool:
     return is_kinship(stated) or (noun in WORDS["relations"] and is_beside)
 
 
+def _is_of_the_moment(stated: LocatedFact) -> bool:
+    """Return whether a fact says where something is for a moment: "on the table"."""
+    fact = stated.fact
+    return fact.relation.startswith("is ") and bool(LISTS["momentary"] & set(fact.key[2].split()))
+
+
 def living_alone(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
     """Return that somebody lives alone, which stands beside where they live.
 
@@ -158,7 +164,9 @@ def living_alone(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[L
 
 
 def _read(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
-    said = tuple(one for one in read.facts if one.fact.object and not says_who(one))
+    if doc[0].lower_ in LISTS["proverbial"]:
+        return ()
+    said = tuple(one for one in read.facts if one.fact.object and not says_who(one) and not _is_of_the_moment(one))
     if said:  # of a sentence in other words
         return tuple(one for one in said if not is_figure(one.clause.verb))
     if not read.clauses:
@@ -296,7 +304,7 @@ def _subject(clause: Clause, named: NamedPhrase | None, referents: Referents) ->
     is_numbered = any(t.like_num for t in clause.verb.subtree)
     if lemma in LISTS["passing"] and not is_numbered:
         return None
-    if lemma in LISTS["body"] | WORDS["vague"] | WORDS["stories"] | WORDS["judging"]:
+    if lemma in LISTS["body"] | LISTS["proverbial"] | WORDS["vague"] | WORDS["stories"] | WORDS["judging"]:
         return None
     if lemma in WORDS["anybody"] - WORDS["relations"]:
         return None
@@ -321,7 +329,7 @@ def _says_something(clause: Clause, words: list[Token]) -> bool:
     is_speaker = clause.subject.lower_ in _SPEAKERS
     lemma = clause.lemma.partition(" ")[0]
     unsaid = LISTS["moment"] | WORDS["judging"]
-    if lemma == "be" or clause.is_progressive:
+    if lemma == "be" or clause.is_progressive or clause.is_passive:
         unsaid = unsaid | LISTS["momentary"]
     if any(t.lower_ in unsaid for t in words):
         return False
@@ -330,6 +338,8 @@ def _says_something(clause: Clause, words: list[Token]) -> bool:
     if lemma == "be" and not clause.is_passive:
         complement = next((c for c in clause.verb.rights if c in words and c.dep_ in _STATES), None)
         if complement is None or complement.lemma_.lower() in LISTS["metaphors"]:
+            return False
+        if complement.lower_ in LISTS["transient"] and not any(t.like_num or t.tag_ == "NNP" for t in words):
             return False
         if complement.dep_ == "acomp":
             is_numbered = any(t.like_num for t in words) or complement.lower_ in CHANGE_LISTS["jobs"]

@@ -92,6 +92,13 @@ _LAST_BAD: Final = re.compile(
     r"\blast (?:shift|day|week|class|lesson) was (?!on\b|yesterday|today|\w+day\b|last|the|my|over|done)\w|"
     r"\bgot lost (?:in|on|at|for|again)\b"
 )
+_FOUND_AGAIN: Final = re.compile(
+    r"\b(?:lost|left|forgot|misplaced)\b[^.;!?]*\b(?:found|got) (?:it|them|him|her)\b(?! (?:a|another|his|her|the)\b)"
+)
+_NEXT_DOOR: Final = re.compile(
+    r"^(?:(?:but|and|so|oh|well),? )?the \w+ (?:next door|upstairs|downstairs|opposite|across the (?:road|street)|"
+    r"down the (?:road|street))\b(?!.*\b(?:i|we|me|us|my|our)\b)"
+)
 _CONTACTS: Final = frozenset(["number", "phone", "mobile", "email", "e-mail", "mail", "address", "extension", "handle"])
 _ONES_OWN: Final = frozenset(["mobile", "phone", "cell", "personal", "own", "private", "old", "new", "current"])
 _AT_WORK: Final = r"(?:work|office|business|school|landline|emergency)"
@@ -135,7 +142,7 @@ def _said(sentence: str, speaker: str) -> str:
 
 _NO_ENDINGS: Final = (
     _FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER, _HELD_UP, _BACK_SOON, _BACK_THEN, _ABSENT,
-    _TOO, _FOR_A_DAY, _LAST_BAD,
+    _TOO, _FOR_A_DAY, _LAST_BAD, _FOUND_AGAIN, _NEXT_DOOR,
 )  # fmt: skip
 
 
