@@ -65,7 +65,7 @@ _GERUND: Final = re.compile(
     re.IGNORECASE,
 )
 _ALONE: Final = re.compile(
-    r"\b(?:live|lives|living) (?P<how>alone|on (?:my|his|her|their|our) own|by (?:my|him|her|them|our)sel(?:f|ves))\b",
+    r"\b(?:live|lives|living) (?:alone|on (?:my|his|her|their|our) own|by (?:my|him|her|them|our)sel(?:f|ves))\b",
     re.IGNORECASE,
 )
 _KIN: Final = r"(?:(?:my |our )?[\w' -]{2,30}?)"
@@ -92,7 +92,7 @@ def sole_statement(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple
     if len(doc) > _LONGEST or is_unmeant(doc) or _LABEL.match(doc.text) is not None:
         return ()
     if (known := _with_known_name(doc)) is not None:
-        return known.restored(_read(*known.read(referents), referents))
+        return known.restored(_read(*known.read(referents), referents, is_reworded=True))
     return _read(doc, read, referents) or _read_otherwise(doc.text, referents)
 
 
@@ -104,10 +104,10 @@ def _read_otherwise(text: str, referents: Referents) -> tuple[LocatedFact, ...]:
             return _of_form(match, relation, referents)
     if _FIRST_PART.match(text) is not None and _SUBORDINATE.match(text) is None:
         doc = parse([text[: text.index(",")]])[0]
-        return _read(doc, facts_of(doc, referents), referents) if len(doc) >= _FEWEST else ()
+        return _read(doc, facts_of(doc, referents), referents, is_reworded=True) if len(doc) >= _FEWEST else ()
     if _GERUND.match(text) is not None:  # "seeing a girl called Ana"
         doc = parse([f"I'm {text[0].lower()}{text[1:]}"])[0]
-        return _read(doc, facts_of(doc, referents), referents)
+        return _read(doc, facts_of(doc, referents), referents, is_reworded=True)
     return ()
 
 
@@ -158,17 +158,19 @@ def living_alone(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[L
         return ()
     for clause, named in read.clauses:
         if clause.lemma == "live" and named is not None and not (clause.is_past or clause.negation or clause.modal):
-            fact = Fact(named.name, "lives", match["how"].lower())
+            fact = Fact(named.name, "lives", "alone")
             return (LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True),)
     return ()
 
 
-def _read(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
+def _read(
+    doc: Doc, read: SentenceFacts, referents: Referents, *, is_reworded: bool = False
+) -> tuple[LocatedFact, ...]:
     if doc[0].lower_ in LISTS["proverbial"]:
         return ()
     said = tuple(one for one in read.facts if one.fact.object and not says_who(one) and not _is_of_the_moment(one))
-    if said:  # of a sentence in other words
-        return tuple(one for one in said if not is_figure(one.clause.verb))
+    if said:  # what the other rules read in the sentence itself, and then held for unlikely, stays out
+        return tuple(one for one in said if not is_figure(one.clause.verb)) if is_reworded else ()
     if not read.clauses:
         return ()
     clause, named = read.clauses[0]
