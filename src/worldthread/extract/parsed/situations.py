@@ -136,7 +136,11 @@ def situation_endings(
         for number, situation in enumerate(_SITUATIONS):
             kind = [fact for fact in facts if situation.covers(fact)]
             ended = [fact for fact in kind if _ends(fact, number, text, names, own)]
-            if ended and (_is_one(ended, kind) or "LINK" in "".join(situation.ends)):
+            if "LINK" in "".join(situation.ends):
+                ended = _named_best(ended, text)
+            elif not _is_one(ended, kind):
+                ended = []
+            if ended:
                 found.update((fact, sentence) for fact in ended if fact not in found)
     return list(found.items())
 
@@ -144,6 +148,15 @@ def situation_endings(
 def _is_one(ended: Sequence[Fact], kind: Sequence[Fact]) -> bool:
     """Return whether a message can mean only one fact of a kind, or several that say the same of one subject."""
     return len(ended) == 1 or len({(fact.key[0], fact.key[1].split()[0]) for fact in kind}) == 1
+
+
+def _named_best(ended: Sequence[Fact], text: str) -> list[Fact]:
+    """Return the facts that a sentence names by most of their words; none where two things fit equally."""
+    said = {root(word) for word in _WORD.findall(text)}
+    scores = {fact: len(said & {root(word) for word in _WORD.findall(fact.key[2])}) for fact in ended}
+    best = [fact for fact in ended if scores[fact] == max(scores.values())]
+    is_clear = len({fact.key[2] for fact in best}) == 1 or len({fact.key[1] for fact in best}) == len(best)
+    return best if is_clear else []
 
 
 def _candidates(sentence: str, message: str, speaker: str, view: GraphView) -> list[Fact]:
@@ -270,6 +283,9 @@ def _is_about_value(match: re.Match[str], text: str, fact: Fact) -> bool:
     start = _CLAUSE_START.search(text[: match.start()])
     before = set(_WORD.findall(text[start.start() if start is not None else 0 : match.start()]))
     known = {root(word) for word in _WORD.findall(f"{fact.key[0]} {fact.key[1]} {fact.key[2]}")}
+    is_earned = re.match(r"earns|makes|gets|takes home|has (?:salary|wage|income)", fact.key[1]) is not None
+    if before & LISTS["spent" if is_earned else "earned"] and not known & {root(word) for word in before}:
+        return False  # "my rent went up" says nothing of what somebody earns
     return all(word in LISTS["before_verbs"] | LISTS["before_values"] or root(word) in known for word in before)
 
 
