@@ -94,6 +94,7 @@ class GameExtractor:
             name = title.name if title.is_marked else _identified(title, room, moves, view, collector)
             if name is None:
                 collector.end(view.facts(v.PLAYER, v.IS_IN), "in one of several rooms that look alike")
+                room = None
             else:
                 start = len(collector.statements)
                 if title.inside is not None:

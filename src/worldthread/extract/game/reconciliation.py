@@ -102,11 +102,73 @@ def reconcile(
         thing = "" if named is None else normalise_name(named["thing"])
         collector.end([fact for name, fact in at_hand.items() if are_alike(name, thing)], "it is not here")
     if describes_room and here is not None:
-        words = set(re.findall(r"[a-z0-9']+", text.casefold()))
-        for fact in view.facts(relation=v.IS_IN, object=here):
+        _end_what_is_not_shown(here, text, view, collector, said)
+
+
+def _end_what_is_not_shown(
+    room: str, text: str, view: GraphView, collector: StatementCollector, said: dict[str, Fact]
+) -> None:
+    """End that something is in a room, or in or on a thing there, that the text of the room does not name.
+
+    That is so of what was carried once and lay in the room, and of what an earlier text of this room named: any, when
+    the description is printed again; below the bare title, what was named there before, too.
+
+    Args:
+        room: the room of the player, normalised.
+        text: the observation.
+        view: what the memory holds before the step.
+        collector: has the statements of the step, and takes the endings.
+        said: where the step says that things are.
+    """
+    spoken = set(re.findall(r"[a-z0-9']+", text.casefold()))
+    lying = view.facts(relation=v.IS_IN, object=room)
+    shown: set[str] | None = None
+    gone: set[str] = set()  # what is in or on a thing goes with it
+    for holder in (room, *(fact.key[0] for fact in lying)):
+        for fact in lying if holder == room else () if holder in gone else _in_or_on(holder, view):
             name = fact.key[0]
-            if name not in said and not words & set(name.split()) and _was_carried(name, view):
-                collector.end([fact], "it is not there any more")
+            if name in said or name == v.PLAYER or fact in collector.endings or _is_named(fact.subject, spoken):
+                continue
+            if holder != room or not _was_carried(name, view):
+                if shown is None:
+                    shown = _shown_in(room, view, collector)
+                if shown.isdisjoint(_sources(fact, view)) or _is_closed(holder, view, collector):
+                    continue
+            gone.add(name)
+            collector.end([fact], "it is not there any more")
+
+
+def _in_or_on(holder: str, view: GraphView) -> list[Fact]:
+    return [*view.facts(relation=v.IS_IN, object=holder), *view.facts(relation=v.IS_ON, object=holder)]
+
+
+def _is_named(name: str, spoken: set[str]) -> bool:
+    """Return whether a text may name a thing by its last word, or somebody by any word of the name."""
+    if name[:1].isupper():
+        return not spoken.isdisjoint(normalise_name(name).split())
+    parts = normalise_name(name).split(" of ")
+    return any(part.split()[-1] in spoken or part.split()[-1].removesuffix("s") in spoken for part in parts)
+
+
+def _shown_in(room: str, view: GraphView, collector: StatementCollector) -> set[str]:
+    """Return the episodes whose text would name again what is there still: displays of the room as full as this one."""
+    displays = set(_sources(v.kind(room, "room"), view))
+    described = [s for s in collector.statements if isinstance(s, Fact) and s.key[:2] == (room, v.IS_DESCRIBED_BY)]
+    if described:
+        return displays if view.holds(described[0]) else set()
+    return displays.difference(*(_sources(fact, view) for fact in view.facts(room, v.IS_DESCRIBED_BY)))
+
+
+def _sources(fact: Fact, view: GraphView) -> list[str]:
+    """Return the episodes that assert a fact that holds."""
+    versions = [version for version in view.timeline(fact.subject) if version.statement == fact]
+    return [source for version in versions if version.ended_by is None for source in version.sources]
+
+
+def _is_closed(thing: str, view: GraphView, collector: StatementCollector) -> bool:
+    states = [s.key[2] for s in collector.statements if isinstance(s, Fact) and s.key[:2] == (thing, v.IS)]
+    states = states or [fact.key[2] for fact in view.facts(thing, v.IS)]
+    return v.CLOSED in states or v.LOCKED in states
 
 
 def end_what_is_not_seen(room: str, text: str, view: GraphView, collector: StatementCollector) -> None:
