@@ -38,14 +38,22 @@ _PART_OF_ROOM: Final = re.compile(
     r"north|south|east|west|left|right|front|here|background|spot|rear|back|foot|bottom|top|"
     r"mud|sand|grass|dirt|earth|snow|gravel|dust|ashes|leaves|rubble|debris|rocks|boulders|branch(?:es)?|trees|shore|"
     r"beach|bank|road|path|field|clearing|glade|meadow|forest|woods?|grove|courtyard|cave|cavern|chamber|hall|hallway|"
-    r"rails?|railings?|banisters?|rafters?|beams?|nails?|pegs?|gutter|turf|drain|"
+    r"rails?|railings?|banisters?|rafters?|beams?|nails?|pegs?|gutter|turf|drain|flags|flagstones|floorboards|tiles|"
+    r"cobbles|cobblestones|pavement|paving|doorways?|gateway|archway|entrance|threshold|face|cliffs?|hillside|slope|"
     r"lobby|yard|lawn|lane|cell|cellar|passage|passageway|tunnel)\b",
     re.I,
 )
+_OWN: Final = re.compile(r"^(?:its|his|her|their|my) (?:own )?", re.I)
 _FORMATION: Final = re.compile(
     r"an? (?:\w+ )?(?:heap|pile|stack|row|line|circle|cluster|bunch|tangle|coil|bundle|corner)\b", re.I
 )
 """How things lie, rather than in what: "in a heap along the wall"."""
+_BODY: Final = re.compile(
+    r"(?:one|its|his|her|their|two|both|all|the) (?:\w+ )?(?:legs?|fours|foot|feet|knees?|hands?|haunches|heels|toes|"
+    r"backs?|stomach|belly|side|elbows?|head)\b",
+    re.I,
+)
+"""On which part of the body somebody stands or lies: "on one leg"."""
 _DIRECTION: Final = re.compile(r"the (?:(?:north|south)(?:east|west)?|east|west)")
 _DETERMINER: Final = (
     r"(?:an?|some(?:body|one)'s|some|the|your|his|her|its|their|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|"
@@ -99,6 +107,17 @@ _INVERTED: Final = re.compile(
     rf"(?:,[^,]*,|,)? (?:you (?:can )?(?:also )?see|there (?:is|are)|{_STATIVE}) (?P<list>{_DETERMINER}\s.+)$",
     re.I,
 )
+_INDEFINITE: Final = (
+    r"(?:an?|some|one|two|three|four|several) (?:(?!(?:an?|the|some|one|it|of) )[\w'-]+ ){0,4}?[\w'-]+(?: of [\w'-]+)?"
+)
+_FRONTED: Final = re.compile(
+    rf"^{_PREPOSITION} (?P<where>{_DETERMINER} (?:(?!(?:it|you|he|she|they|that|which|is|are|was|when|as) )[\w'-]+ )"
+    r"{0,5}?(?!(?:of|and|with|points?|moments?|times?|once|least|last)\b)[\w'-]+),? "
+    rf"(?:(?P<list>{_INDEFINITE}) (?:has been|have been|{_STATIVE})\b(?! (?:no|not)\b)"
+    rf"|some(?:one|body)(?: has)? {one_of('left')} (?P<list2>(?:an?|some|several|two|three) [^,]+))",
+    re.I,
+)
+"""The place first and the verb last: "On the top shelf one book has been put in upside down"."""
 _PLACED: Final = re.compile(
     rf"^(?P<list>{_DETERMINER}\s[^,]+?)(?:(?:,[^,]*){{1,2}},)? {_STATIVE} {_PREPOSITION} "
     rf"(?P<where>{_DETERMINER} .+|what .+)$",
@@ -108,10 +127,12 @@ _NOT_PLACED: Final = one_of("not_placed")
 _PARTICIPLE: Final = rf"(?!{_NOT_PLACED}\b)(?:[a-z]{{2,}}(?:ed|en|ing)|{one_of('irregular_participles')})"
 _TREATED: Final = re.compile(
     r"^(?P<list>(?:an?|some(?:body|one)'s|some|one|two|three|four|several) [^,]+?)(?:(?:,[^,]*){1,2},)? "
-    rf"(?:is|are|has been|have been)(?: now| still| just| \w+ly)* {_PARTICIPLE}\b",
+    rf"(?:(?:is|are|has been|have been)(?: now| still| just| \w+ly)* {_PARTICIPLE}\b"
+    r"|(?:has|have)(?: \w+ly)? (?!been\b)(?:\w+ed|come|fallen|grown|blown|got|lain|stood|sunk|run|crept) "
+    r"(?:up|down|here|in|on|onto|against|under|beneath|behind|between|among|beside|over|to (?:rest|grief)|loose)\b)",
     re.I,
 )
-"""What was done to a thing says that it is here: "A tin whistle has been left here", "An oar is wedged in the roof"."""
+"""What was done to a thing, or where it came to lie, says that it is here: "A tin whistle has been left here", "A float has washed up"."""
 _FASTENED: Final = re.compile(
     rf"^{one_of('fastened')}(?: \w+ly| firmly)? (?:up )?(?:to|onto|into) {_DETERMINER} [^,]+?,? (?:is|are) "
     rf"(?P<list>{_DETERMINER}\s.+)$",
@@ -131,7 +152,8 @@ _ABOUT: Final = re.compile(
 _LEFT_BY: Final = re.compile(
     rf"^(?:some(?:one|body)(?: has)? {one_of('left')}|(?:the|some) [\w' -]+? (?:has|have) {one_of('left')}) "
     r"(?P<list>(?:an?|some|several|two|three) [^,]+?)"
-    r"(?:,.*| (?:against|under|behind|beside|by|near|over|across|along|between|among|outside|to|into|onto) .*)?$",
+    r"(?:,.*"
+    r"| (?:against|under|behind|beside|by|near|over|across|along|between|among|outside|to|into|onto|upon|on) .*)?$",
     re.I,
 )
 """What somebody, or the sea, left: "Someone has leaned a rake against the wall"."""
@@ -231,7 +253,7 @@ _ABSTRACT: Final = re.compile(
     r"\b(?:exits?|ways?|paths?|passages?|passageways?|doorways?|corridors?|openings?|tunnels?|noises?|sounds?|smells?|"
     r"odou?rs?|light|darkness|nothing|no|feeling|sense|hint|chance|trace|signs? of|view|lots?|kind|sort|glimpse|"
     r"roads?|streets?|lanes?|alleys?|tremors?|rumbl\w+|crash|bang|roar|cry|scream|shout|voices?|flash|breeze|wind|draught|"
-    r"likeness|scenes?|depictions?|yourself|himself|herself|itself|themselves|myself|"
+    r"likeness|scenes?|depictions?|things|yourself|himself|herself|itself|themselves|myself|"
     r"moment|pause|commotion|repetition|change|danger|point|north|south|east|west|direction|reason|need|time|something|someone|more|rest|anything|doubt|question)\b",
     re.I,
 )
@@ -380,7 +402,8 @@ def _placements(
             if describes_room and room is not None and not is_part_of_building(groups["noun"]):
                 yield v.IS_IN, room, ", ".join(f"a {kind} {groups['noun']}" for kind in kinds)
             return
-        listed = sentence[match.start("list") : match.end("list")]
+        part = "list2" if groups.get("list2") else "list"
+        listed = sentence[match.start(part) : match.end(part)]
         if pattern is _ACTS:
             is_doubtful = (
                 _IS_WAY.search(bare)
@@ -401,8 +424,10 @@ def _placements(
             continue  # "Trees stand along the road", "Water runs down the walls"
         if pattern in (_TREATED, _PRESENTED, _FRAGMENT, _FASTENED, _ABOUT):
             kept = ", ".join(_here_among(listed, pattern is _FRAGMENT))
-            if room is not None and kept and not (pattern is _FRAGMENT and _CLAUSE_IN_ITEM.search(listed)):
-                yield v.IS_IN, room, listed if pattern is _ABOUT else kept
+            if room is not None and pattern is _ABOUT:
+                yield v.IS_IN, room, listed
+            elif room is not None and kept and not (pattern is _FRAGMENT and _CLAUSE_IN_ITEM.search(listed)):
+                yield v.IS_IN, room, kept
             return
         if pattern is _HAS and groups["where"].lower().startswith(("each ", "every ", "all ")):
             return
@@ -455,8 +480,8 @@ _CAUGHT: Final = re.compile(
     rf" (?:{one_of('fastened')}|caught|embedded|hooked|jammed|lodged|snagged|tangled|trapped|wedged)$"
 )
 _PATTERNS: Final = (
-    _CONTAINS, _FASTENED, _ABOUT, _INVERTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE, _LEANS_BARE,
-    _LEFT_BY, _SEES, _OF_A_KIND, _FRAGMENT, _TREATED, _NAMED, _PRESENTED, _ACTS,
+    _CONTAINS, _FASTENED, _ABOUT, _INVERTED, _FRONTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE,
+    _LEANS_BARE, _LEFT_BY, _SEES, _OF_A_KIND, _FRAGMENT, _TREATED, _NAMED, _PRESENTED, _ACTS,
 )  # fmt: skip
 _OF_DESCRIPTIONS: Final = (_FASTENED, _ABOUT, _LEFT_BY, _FRAGMENT, _TREATED, _NAMED, _PRESENTED)
 """What they say is meant of the room only in the description of one."""
@@ -480,17 +505,22 @@ def _place(preposition: str, where: str, room: str | None, it: str | None) -> tu
         return None if room is None else (v.IS_IN, room)  # which of them is not said
     if _DIRECTION.fullmatch(where.strip()):
         return None  # what lies in a direction is often elsewhere
-    if preposition == "in" and _FORMATION.match(where):
+    if (preposition == "in" and _FORMATION.match(where)) or _BODY.match(where):
         return None if room is None else (v.IS_IN, room)
-    holder = mentioned_thing(noun_phrase(_ASIDE.sub("", where).replace("\0", "")))
+    holder = mentioned_thing(_OWN.sub("", noun_phrase(_ASIDE.sub("", where).replace("\0", ""))))
     if holder is not None and normalise_name(holder.name) == "it":
         holder = None if it is None else MentionedThing(it)
     if holder is not None and room is not None and is_part_of_title(holder.name, room):
         return v.IS_IN, room
     is_holder = preposition in ("on", "in", "inside", "within", "upon", "onto", "into", "atop", "on top of")
-    if holder is not None and is_holder and not _PART_OF_ROOM.search(holder.name):
+    if holder is not None and is_holder and not _PART_OF_ROOM.fullmatch(_head(holder.name)):
         return (v.IS_IN if preposition in ("in", "inside", "within", "into") else v.IS_ON), holder.name
     return None if room is None else (v.IS_IN, room)
+
+
+def _head(name: str) -> str:
+    """Return the word of a name that says what kind of thing it is: "row" of "long row of pegs"."""
+    return name.split(" of ")[0].split()[-1]
 
 
 def is_part_of_title(name: str, room: str) -> bool:

@@ -82,7 +82,8 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
     """Return the title of the room that ``text`` describes.
 
     Marked titles (``-= Attic =-``) come first. After a move, every line that looks like a title is one, and of those
-    of unusual form those that are written like a name and begin a paragraph; after other actions, only the name of a known room, and a capitalised name with a description right below it.
+    of unusual form those that are written like a name and begin a paragraph; after other actions, only the name of a
+    known room, and a capitalised name with a description right below it.
 
     Args:
         text: the observation.
