@@ -48,6 +48,7 @@ from worldthread.types import Ending, Extraction, Fact, Thesis
 _COOKING: Final = re.compile(r"\b(?:cook|recipe|fry|roast|grill)", re.I)
 
 
+_INVENTORY: Final = re.compile(r"i|inv|(?:take )?inventory", re.I)
 _PLAIN_TITLES: Final = Fact(v.KNOWN_ROOMS, v.HAVE, "plain titles")
 """Held when the game does not mark the titles of rooms."""
 
@@ -78,6 +79,9 @@ class GameExtractor:
         cooking = bool(_COOKING.search(step.goal)) or any(_COOKING.search(t.text) for t in view.theses(about=v.GOAL))
         collector = StatementCollector(COOKING_STATES if cooking else ADJECTIVE_STATES)
         room = view.value(v.PLAYER, v.IS_IN)
+        lit = (
+            None if room is not None and normalise_name(room) == v.DARKNESS else room
+        )  # darkness is no place of things
         action = step.action.strip() if step.action else None
         text = step.text
         title = find_room_title(text, action, lambda name: bool(view.facts(name, v.IS_A, "room")))
@@ -87,14 +91,14 @@ class GameExtractor:
             feedback = text if title is None else title.before
             # the inventory says under which name a thing was taken or dropped
             names_things = not (is_plain and step.inventory is not None)
-            extract_feedback(action, feedback, room, view, collector, names_things=names_things)
+            extract_feedback(action, feedback, lit, view, collector, names_things=names_things)
         if title is not None and normalise_name(title.name) != v.DARKNESS:
             is_refused = not title.is_marked and is_refusal(title.before)  # the room is described once more
             moves = None if is_refused else action
             name = title.name if title.is_marked else _identified(title, room, moves, view, collector)
             if name is None:
                 collector.end(view.facts(v.PLAYER, v.IS_IN), "in one of several rooms that look alike")
-                room = None
+                lit = None
             else:
                 start = len(collector.statements)
                 if title.inside is not None:
@@ -115,18 +119,20 @@ class GameExtractor:
         elif action is not None:
             if is_plain:
                 is_look = action.lower() in ("look", "l")
-                extract_listings(room, text, collector, describes_room=is_look)
+                if not _INVENTORY.fullmatch(action):
+                    extract_listings(lit, text, collector, describes_room=is_look)
             if is_carried_off(text):
                 collector.end(view.facts(v.PLAYER, v.IS_IN), "brought elsewhere")
             extract_refused_move(action, text, room, view, collector)
         if step.inventory is not None:
-            extract_inventory(step.inventory, action, room, view, collector)
+            extract_inventory(step.inventory, action, lit, view, collector)
         if step.goal:
             collector.add(Thesis(one_line(step.goal), (v.GOAL,)))
             extract_written_text(step.goal, v.GOAL, collector)
         if is_plain:
             facts = (s for s in collector.statements if isinstance(s, Fact))
-            place = next((fact.object for fact in facts if fact.key[:2] == (v.PLAYER, v.IS_IN)), room)
+            place = next((fact.object for fact in facts if fact.key[:2] == (v.PLAYER, v.IS_IN)), lit)
+            place = None if place == v.DARKNESS else place
             feedback, description = (text, "") if title is None else (title.before, title.after)
             extract_openings(action, feedback, description, place, view, collector)
             if action is not None:

@@ -132,7 +132,7 @@ _TREATED: Final = re.compile(
     r"(?:up|down|here|in|on|onto|against|under|beneath|behind|between|among|beside|over|to (?:rest|grief)|loose)\b)",
     re.I,
 )
-"""What was done to a thing, or where it came to lie, says that it is here: "A tin whistle has been left here", "A float has washed up"."""
+"""What was done to a thing, or where it came to lie, says that it is here: "A float has washed up"."""
 _FASTENED: Final = re.compile(
     rf"^{one_of('fastened')}(?: \w+ly| firmly)? (?:up )?(?:to|onto|into) {_DETERMINER} [^,]+?,? (?:is|are) "
     rf"(?P<list>{_DETERMINER}\s.+)$",
@@ -181,6 +181,14 @@ _FRAGMENT: Final = re.compile(
 _CLAUSE_IN_ITEM: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|here|there|in|on|at|by|to|from|under|over|with|like|you|few)\b", re.I
 )
+_STANDS: Final = re.compile(
+    r"^(?P<list>(?:the|your|[A-Z][\w-]+'s|(?:your|his|her) [\w-]+'s) (?:(?!(?:is|are|has|have|of) )[\w'-]+ ){0,3}?"
+    r"[\w'-]+)"
+    rf"(?:,[^,]*){{0,2}},? (?:{one_of('postures')}|is {_PARTICIPLE}|is (?:here|nearby))\b"
+    r"(?!.*\b(?:outside|far|distant|distance|beyond|below|overhead|sky|horizon)\b)",
+    re.I,
+)
+"""A paragraph of its own presents a known thing, too: "Your bag stands where it was set down"."""
 _OF_A_KIND: Final = re.compile(
     r"^(?:two|three|four|five|six|several) (?P<noun>[a-z]+)s: "
     r"(?P<kinds>[a-z]+\0*(?:(?:, and |, | and )[a-z]+\0*)+)$",
@@ -190,6 +198,19 @@ _OF_A_KIND: Final = re.compile(
 _HOLDS: Final = re.compile(
     rf"\b(?:here|there|nearby),? (?:and )?{one_of('holding')} (?P<list>(?:an?|some|two|three) .+)$", re.I
 )
+_WITH_BESIDE: Final = re.compile(
+    r"\bwith (?P<list>an? (?:(?!(?:an?|the|of) )[\w'-]+ ){0,3}?[\w'-]+) (?:hanging |standing |leaning )?"
+    r"(?:over|above|beside|under|underneath|behind|below|near|next to) (?:it|them)\b",
+    re.I,
+)
+"""What is by the thing that a sentence presents: "a washstand with a mirror over it"."""
+_GAPPED: Final = re.compile(
+    r"\band (?:in|on|by|against|under|beside|above|over|behind) the (?:(?!(?:an?|the) )[\w'-]+ ){0,2}?"
+    r"(?:corner|wall|window|door|hearth|floor|middle|centre|center|ceiling|fireplace|other side|side|end),? "
+    r"(?P<list>an? (?:(?!(?:an?|the|of) )[\w'-]+ ){0,3}?[\w'-]+)(?=[,;]|$)",
+    re.I,
+)
+"""A second clause without its verb: "There is a desk by the door, and in the corner a stove"."""
 _HEADING: Final = re.compile(
     r"^(?:(?:the|your) (?P<holder>[^,:]+?) (?:contains?|holds?|consists? of)|(?:sitting |lying |resting )?"
     r"(?P<preposition>on|in|inside|upon) (?:the |your )?(?P<holder2>[^,:]+?)(?: (?:is|are|you (?:can )?see))?)"
@@ -242,6 +263,10 @@ _LATER_CONTENTS: Final = re.compile(
 _GROUP: Final = re.compile(rf"\b{_DETERMINER} (?P<names>[\w' -]+?) \((?P<list>an? [^()]*)\)")
 _ASIDE_STATE: Final = re.compile(r"\b(?:which is |which are |is )?(?P<state>open|closed|locked)\b", re.I)
 _BORDER: Final = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+", re.I)
+_CLAUSE: Final = re.compile(
+    r",? (?:and|but|while) the [\w' -]+?,?(?: with [^.;]*?,)? (?:is|are|leads?|lies|stands|goes|runs|opens) .*$", re.I
+)
+"""Another clause after an enumeration: "there is a bollard, and the custom house is to the north"."""
 _STARTS_ITEM: Final = re.compile(rf"{_DETERMINER}\s", re.I)
 _APPOSITION: Final = re.compile(r"^((?!The )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*),? the [a-z].*$")
 """A name and what its bearer is: "Rusty the guard dog" goes by "Rusty"."""
@@ -340,6 +365,11 @@ def _extract_sentence(
             for found in items(inside[1]):
                 collector.add(v.place(found.name, inside[0], latest))
                 collector.add_states(found)
+    if describes_room and room is not None and " a" in sentence:
+        for beside in (_WITH_BESIDE.search(sentence) if latest is not None else None, _GAPPED.search(sentence)):
+            for found in items(beside["list"]) if beside is not None else ():
+                if _BUILDING.search(found.name) is None or beside is None or beside.re is _GAPPED:
+                    collector.add(v.place(found.name, v.IS_IN, room))
     held = _HOLDS.search(sentence) if latest is not None and "ing " in sentence else None
     if held is not None and latest is not None:
         for found in items(held["list"]):
@@ -402,6 +432,10 @@ def _placements(
             if describes_room and room is not None and not is_part_of_building(groups["noun"]):
                 yield v.IS_IN, room, ", ".join(f"a {kind} {groups['noun']}" for kind in kinds)
             return
+        if pattern is _THERE_IS:
+            clause = _CLAUSE.search(bare, match.start("list"))
+            if clause is not None:
+                bare, sentence = bare[: clause.start()], sentence[: clause.start()]
         part = "list2" if groups.get("list2") else "list"
         listed = sentence[match.start(part) : match.end(part)]
         if pattern is _ACTS:
@@ -416,13 +450,13 @@ def _placements(
             return
         if pattern in _OF_DESCRIPTIONS and not describes_room:
             continue
-        if pattern is _PRESENTED and not is_own_paragraph:
+        if pattern in (_PRESENTED, _STANDS) and not is_own_paragraph:
             continue
         if pattern is _NAMED and (
             is_part_of_room(groups["list"]) or (groups["where"] is None and " " not in groups["list"])
         ):
             continue  # "Trees stand along the road", "Water runs down the walls"
-        if pattern in (_TREATED, _PRESENTED, _FRAGMENT, _FASTENED, _ABOUT):
+        if pattern in (_TREATED, _PRESENTED, _FRAGMENT, _FASTENED, _ABOUT, _STANDS):
             kept = ", ".join(_here_among(listed, pattern is _FRAGMENT))
             if room is not None and pattern is _ABOUT:
                 yield v.IS_IN, room, listed
@@ -481,9 +515,9 @@ _CAUGHT: Final = re.compile(
 )
 _PATTERNS: Final = (
     _CONTAINS, _FASTENED, _ABOUT, _INVERTED, _FRONTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE,
-    _LEANS_BARE, _LEFT_BY, _SEES, _OF_A_KIND, _FRAGMENT, _TREATED, _NAMED, _PRESENTED, _ACTS,
+    _LEANS_BARE, _STANDS, _LEFT_BY, _SEES, _OF_A_KIND, _FRAGMENT, _TREATED, _NAMED, _PRESENTED, _ACTS,
 )  # fmt: skip
-_OF_DESCRIPTIONS: Final = (_FASTENED, _ABOUT, _LEFT_BY, _FRAGMENT, _TREATED, _NAMED, _PRESENTED)
+_OF_DESCRIPTIONS: Final = (_FASTENED, _ABOUT, _STANDS, _LEFT_BY, _FRAGMENT, _TREATED, _NAMED, _PRESENTED)
 """What they say is meant of the room only in the description of one."""
 
 
@@ -554,6 +588,8 @@ def items(listed: str) -> list[MentionedThing]:
     parts: list[str] = []
     has_article = _STARTS_ITEM.match(listed.strip()) is not None
     for part in _BORDER.split(listed):
+        if parts and _OWN.match(part):
+            continue  # what belongs to the thing before it: "a house with its arms and its blind"
         if has_article and parts and not _STARTS_ITEM.match(part):
             if len(parts[-1].split()) == 2:  # "a thick, woollen scarf", "a tired and weary man"
                 joint = "," if f"{parts[-1]}," in listed else " and"

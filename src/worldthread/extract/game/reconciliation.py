@@ -19,11 +19,13 @@ from worldthread.extract.game.events import (
     Putting,
     changes,
     emptied,
+    laid_down,
     movements,
     puttings,
     revealed,
     taken_first,
     takings,
+    without_speech,
 )
 from worldthread.extract.game.listing import divided, is_abstract, is_part_of_building, is_part_of_room, items
 from worldthread.extract.game.statement_collector import StatementCollector
@@ -34,8 +36,14 @@ from worldthread.types import Fact
 
 _PUT_DOWN: Final = re.compile(r"(?:drop|put down|leave|throw|discard)\b|put .+ down$", re.I)
 _PUT: Final = re.compile(
-    r"(?:put|place|insert|drop|hang|throw|lay|set|stick) (?P<thing>.+?) (?P<preposition>onto|on|into|inside|in) "
+    r"(?:put|place|insert|drop|hang|throw|lay|set|stick|pour|tip|empty|stuff|shove|slip|slide|load) "
+    r"(?P<thing>.+?) (?P<preposition>onto|on|into|inside|in) "
     r"(?:the |an? )?(?P<where>.+)$",
+    re.I,
+)
+_FASTENS: Final = re.compile(
+    r"(?:tie|attach|fasten|hook|fix|lash|clip|chain|moor|nail|pin|screw|bolt) (?P<thing>.+?) "
+    r"(?:to|onto|on|around|round|over) (?P<where>.+)$",
     re.I,
 )
 _TAKES: Final = re.compile(
@@ -57,7 +65,10 @@ _FROM_WHERE_ONE_STANDS: Final = re.compile(
 _IN_DOORWAY: Final = re.compile(r"\byou (?:stand|are) in (?:the |an? )?[\w ]*door", re.I)
 _TAKEN: Final = re.compile(r"\W*taken\b", re.I)
 _TAKES_ALL: Final = re.compile(r"(?:take|get|pick up|grab) (?:all|everything)\b", re.I)
-_COLLECTION: Final = re.compile(r"^(?:[\w'-]+ )*?(?:set|pair|bunch|pile|heap|stack|bundle|coil|couple|group) of ")
+_COLLECTION: Final = re.compile(
+    r"^(?:[\w'-]+ )*?(?:set|pair|bunch|pile|heap|stack|bundle|coil|couple|group|handful|armful|pinch|wisp|tuft|sheaf|"
+    r"sheet|ball|skein|hank|bar|lump|length) of "
+)
 """Words by which a name counts things that may also go by their own name alone; a piece of a thing is not the thing."""
 
 
@@ -124,7 +135,7 @@ def _end_what_is_not_shown(
     lying = view.facts(relation=v.IS_IN, object=room)
     shown: set[str] | None = None
     gone: set[str] = set()  # what is in or on a thing goes with it
-    for holder in (room, *(fact.key[0] for fact in lying)):
+    for holder in (room, *(fact.key[0] for fact in lying), *_without_place(view)):
         for fact in lying if holder == room else () if holder in gone else _in_or_on(holder, view):
             name = fact.key[0]
             if name in said or name == v.PLAYER or fact in collector.endings or _is_named(fact.subject, spoken):
@@ -132,10 +143,18 @@ def _end_what_is_not_shown(
             if holder != room or not _was_carried(name, view):
                 if shown is None:
                     shown = _shown_in(room, view, collector)
-                if shown.isdisjoint(_sources(fact, view)) or _is_closed(holder, view, collector):
+                if shown.isdisjoint(sources_of(fact, view)) or _is_closed(holder, view, collector):
                     continue
             gone.add(name)
             collector.end([fact], "it is not there any more")
+
+
+def _without_place(view: GraphView) -> list[str]:
+    """Return what holds things and has no place of its own, such as a shelf that a text names in passing."""
+    places = [fact.key for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
+    placed = {subject for subject, _, _ in places} | {v.INVENTORY, v.DARKNESS}
+    placed.update(fact.key[0] for fact in view.facts(relation=v.IS_A, object="room"))
+    return sorted({holder for _, _, holder in places} - placed)
 
 
 def _in_or_on(holder: str, view: GraphView) -> list[Fact]:
@@ -152,14 +171,14 @@ def _is_named(name: str, spoken: set[str]) -> bool:
 
 def _shown_in(room: str, view: GraphView, collector: StatementCollector) -> set[str]:
     """Return the episodes whose text would name again what is there still: displays of the room as full as this one."""
-    displays = set(_sources(v.kind(room, "room"), view))
+    displays = set(sources_of(v.kind(room, "room"), view))
     described = [s for s in collector.statements if isinstance(s, Fact) and s.key[:2] == (room, v.IS_DESCRIBED_BY)]
     if described:
         return displays if view.holds(described[0]) else set()
-    return displays.difference(*(_sources(fact, view) for fact in view.facts(room, v.IS_DESCRIBED_BY)))
+    return displays.difference(*(sources_of(fact, view) for fact in view.facts(room, v.IS_DESCRIBED_BY)))
 
 
-def _sources(fact: Fact, view: GraphView) -> list[str]:
+def sources_of(fact: Fact, view: GraphView) -> list[str]:
     """Return the episodes that assert a fact that holds."""
     versions = [version for version in view.timeline(fact.subject) if version.statement == fact]
     return [source for version in versions if version.ended_by is None for source in version.sources]
@@ -213,14 +232,23 @@ def place_of_what_is_gone(
         for fact in gone:
             if fact.key[0] != where:
                 collector.add(v.place(fact.subject, relation, where))
-    elif _PUT_DOWN.match(action) and room is not None:
+    elif (_PUT_DOWN.match(action) or _is_fastened_here(action, view)) and room is not None:
         for fact in gone:
             collector.add(v.place(fact.subject, v.IS_IN, room))
 
 
+def _is_fastened_here(action: str, view: GraphView) -> bool:
+    """Return whether a command ties a thing to something that is not carried."""
+    fastens = _FASTENS.match(action)
+    if fastens is None:
+        return False
+    carried = view.facts(relation=v.IS_IN, object=v.INVENTORY)
+    return not any(are_alike(fact.key[0], normalise_name(fastens["where"])) for fact in carried)
+
+
 def thing_put_away(action: str) -> str | None:
     """Return the thing that a command puts somewhere, normalised; ``None`` for another command."""
-    put = _PUT.match(action)
+    put = _PUT.match(action) or _FASTENS.match(action)
     if put is not None:
         return normalise_name(put["thing"])
     named = _NAMES.match(action) if _PUT_DOWN.match(action) else None
@@ -317,6 +345,7 @@ def _tell_events(
 ) -> None:
     """Add and end what the text says of comings and goings, of what others do, and of what becomes of things."""
     places = KnownPlaces(view)
+    text = without_speech(text)
     for movement in movements(action, text):
         found = places.called(movement.who)
         if not movement.arrives and movement.end >= 0:
@@ -362,6 +391,9 @@ def _tell_events(
         if len(holders) == 1:
             collector.end(view.facts(relation=v.IS_IN, object=holders.pop()), "it is empty")
     if room is not None:
+        for thing in [thing for listed in laid_down(text) for thing in items(listed)]:
+            if not _is_no_being(thing.name):
+                collector.add(v.place(thing.name, v.IS_IN, room))
         for listed in revealed(action, text):
             holding, inside = divided(listed)
             for thing in [thing for thing in items(holding)[:1] if not is_part_of_building(thing.name)]:
