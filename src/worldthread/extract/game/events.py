@@ -141,7 +141,9 @@ _EMPTY: Final = re.compile(r"\b[Tt]he (?P<what>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|
 _REVEALS: Final = re.compile(
     r"\b(?:revealing|to reveal|exposing|uncovering|disclosing) (?P<list>(?:an?|some|two|three) [^.!?\n]+)"
 )
-_FEW: Final = r"(?:an?|some|two|three) (?:(?!(?:an?|the|which|that|who|of) )[\w'-]+ ){0,3}?[\w'-]+(?: of [\w'-]+)?"
+_FEW: Final = (
+    r"(?:[Aa]n?|[Ss]ome|[Tt]wo|[Tt]hree) (?:(?!(?:an?|the|which|that|who|of) )[\w'-]+ ){0,3}?[\w'-]+(?: of [\w'-]+)?"
+)
 _DROPS: Final = r"(?:falls?|drops?|rolls?|tumbles?|slides?|slips?|clatters?|flutters?|spills?|pops?)"
 _TO_FLOOR: Final = (
     r"(?:at your feet|before you|in front of you|(?:on|onto|to) the (?:floor|ground|carpet|grass|boards|tiles|deck))"

@@ -28,7 +28,7 @@ from worldthread.extract.game.feedback import extract_feedback
 from worldthread.extract.game.inventory import extract_inventory
 from worldthread.extract.game.listing import extract_listings
 from worldthread.extract.game.openings import extract_openings
-from worldthread.extract.game.reconciliation import end_what_is_not_seen, end_what_was_taken_first, reconcile
+from worldthread.extract.game.reconciliation import are_alike, end_what_is_not_seen, end_what_was_taken_first, reconcile
 from worldthread.extract.game.refusals import is_refusal
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
 from worldthread.extract.game.room_identity import (
@@ -103,6 +103,7 @@ class GameExtractor:
                 start = len(collector.statements)
                 if title.inside is not None:
                     collector.add(v.place(title.inside[1], v.IS_IN, name))
+                    _end_where_it_was(title.inside[1], room, view, collector)
                 extract_room(name, title.after, collector, lists_things=not title.is_marked)
                 if action is not None and is_refused:
                     extract_refused_move(action, title.before, room, view, collector)
@@ -166,6 +167,13 @@ def _identified(
     if finder.habit is not None:
         collector.add(Fact(v.KNOWN_ROOMS, v.ARE_DESCRIBED, finder.habit, aspect=f"description of {v.KNOWN_ROOMS}"))
     return name
+
+
+def _end_where_it_was(vehicle: str, before: str | None, view: GraphView, collector: StatementCollector) -> None:
+    """End that what the player rides is in the room before, under a longer or shorter name."""
+    for fact in view.facts(relation=v.IS_IN, object=before) if before is not None else ():
+        if are_alike(fact.key[0], normalise_name(vehicle)):
+            collector.end([fact], "the player came in or on it")
 
 
 def _is_doubtful(name: str, title: RoomTitle, before: str | None, action: str, view: GraphView) -> bool:

@@ -39,7 +39,7 @@ _PART_OF_ROOM: Final = re.compile(
     r"mud|sand|grass|dirt|earth|snow|gravel|dust|ashes|leaves|rubble|debris|rocks|boulders|branch(?:es)?|trees|shore|"
     r"beach|bank|road|path|field|clearing|glade|meadow|forest|woods?|grove|courtyard|cave|cavern|chamber|hall|hallway|"
     r"rails?|railings?|banisters?|rafters?|beams?|nails?|pegs?|gutter|turf|drain|flags|flagstones|floorboards|tiles|"
-    r"cobbles|cobblestones|pavement|paving|doorways?|gateway|archway|entrance|threshold|face|cliffs?|hillside|slope|"
+    r"cobbles|cobblestones|pavement|paving|doorways?|gateway|archway|entrance|threshold|face|cliffs?|hillside|slope|steps|stairs|"
     r"lobby|yard|lawn|lane|cell|cellar|passage|passageway|tunnel)\b",
     re.I,
 )
@@ -50,7 +50,7 @@ _FORMATION: Final = re.compile(
 """How things lie, rather than in what: "in a heap along the wall"."""
 _BODY: Final = re.compile(
     r"(?:one|its|his|her|their|two|both|all|the) (?:\w+ )?(?:legs?|fours|foot|feet|knees?|hands?|haunches|heels|toes|"
-    r"backs?|stomach|belly|side|elbows?|head)\b",
+    r"backs?|stomach|belly|side|elbows?|head)(?! [\w-]+(?:[,;]|$))\b",
     re.I,
 )
 """On which part of the body somebody stands or lies: "on one leg"."""
@@ -128,7 +128,7 @@ _PARTICIPLE: Final = rf"(?!{_NOT_PLACED}\b)(?:[a-z]{{2,}}(?:ed|en|ing)|{one_of('
 _TREATED: Final = re.compile(
     r"^(?P<list>(?:an?|some(?:body|one)'s|some|one|two|three|four|several) [^,]+?)(?:(?:,[^,]*){1,2},)? "
     rf"(?:(?:is|are|has been|have been)(?: now| still| just| \w+ly)* {_PARTICIPLE}\b"
-    r"|(?:has|have)(?: \w+ly)? (?!been\b)(?:\w+ed|come|fallen|grown|blown|got|lain|stood|sunk|run|crept) "
+    r"|(?:has|have)(?: \w+ly)? (?!been\b)(?:\w+ed|come|fallen|grown|blown|broken|got|lain|stood|sunk|run|crept) "
     r"(?:up|down|here|in|on|onto|against|under|beneath|behind|between|among|beside|over|to (?:rest|grief)|loose)\b)",
     re.I,
 )
@@ -533,6 +533,8 @@ def _here_among(listed: str, is_fragment: bool) -> Iterator[str]:
 def _place(preposition: str, where: str, room: str | None, it: str | None) -> tuple[str, str] | None:
     """Return the relation and the place that a phrase names: a thing, or the room; ``None`` when it is not known."""
     preposition = preposition.lower()
+    if preposition == "beyond":
+        return None  # it is elsewhere
     if where.lower().startswith("what "):
         return None if room is None else (v.IS_IN, room)  # "in what is left of the tower"
     if where.lower().startswith("one of "):
@@ -543,7 +545,9 @@ def _place(preposition: str, where: str, room: str | None, it: str | None) -> tu
         return None if room is None else (v.IS_IN, room)
     holder = mentioned_thing(_OWN.sub("", noun_phrase(_ASIDE.sub("", where).replace("\0", ""))))
     if holder is not None and normalise_name(holder.name) == "it":
-        holder = None if it is None else MentionedThing(it)
+        if it is None:
+            return None
+        holder = MentionedThing(it)
     if holder is not None and room is not None and is_part_of_title(holder.name, room):
         return v.IS_IN, room
     is_holder = preposition in ("on", "in", "inside", "within", "upon", "onto", "into", "atop", "on top of")

@@ -95,7 +95,7 @@ _FIRST: Final = re.compile(
 _ASKED: Final = re.compile(
     r"(?P<verb>open|close|shut|unlock|lock|force|pry|prise|lever|jemmy|smash|break(?: open| down| in)?"
     r"|kick(?: open| down| in)?)(?: up)? (?:the |an? )?(?P<thing>[\w' -]+?)"
-    r"(?: (?:with|using|by) .+)?$",
+    r"(?: (?:down|in|open))?(?: (?:with|using|by) .+)?$",
     re.I,
 )
 _ANSWERS: Final[dict[str, re.Pattern[str]]] = {
@@ -172,7 +172,7 @@ def _openings(asked: tuple[str, str] | None, text: str) -> Iterator[Opening]:
     found_asked = False
     refused = is_refusal(text.split("\n\n")[0])
     for sentence in sentences(_QUOTED.sub('"', text)):
-        if not _SPEAKS_OF_IT.search(sentence):
+        if not _SPEAKS_OF_IT.search(sentence) and (asked is None or asked[1] != "force"):
             continue
         for pattern in (_CHANGES, _PLAYER_CHANGES, _IS):
             for match in pattern.finditer(sentence):

@@ -134,6 +134,7 @@ def _end_what_is_not_shown(
     spoken = set(re.findall(r"[a-z0-9']+", text.casefold()))
     lying = view.facts(relation=v.IS_IN, object=room)
     shown: set[str] | None = None
+    movable = False
     gone: set[str] = set()  # what is in or on a thing goes with it
     for holder in (room, *(fact.key[0] for fact in lying), *_without_place(view)):
         for fact in lying if holder == room else () if holder in gone else _in_or_on(holder, view):
@@ -142,7 +143,9 @@ def _end_what_is_not_shown(
                 continue
             if holder != room or not _was_carried(name, view):
                 if shown is None:
-                    shown = _shown_in(room, view, collector)
+                    shown, movable = _shown_in(room, view, collector)
+                if not shown or (movable and not _was_carried(name, view)):
+                    continue
                 if shown.isdisjoint(sources_of(fact, view)) or _is_closed(holder, view, collector):
                     continue
             gone.add(name)
@@ -154,7 +157,7 @@ def _without_place(view: GraphView) -> list[str]:
     places = [fact.key for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
     placed = {subject for subject, _, _ in places} | {v.INVENTORY, v.DARKNESS}
     placed.update(fact.key[0] for fact in view.facts(relation=v.IS_A, object="room"))
-    return sorted({holder for _, _, holder in places} - placed)
+    return sorted(holder for holder in {holder for _, _, holder in places} - placed if not _was_carried(holder, view))
 
 
 def _in_or_on(holder: str, view: GraphView) -> list[Fact]:
@@ -169,13 +172,19 @@ def _is_named(name: str, spoken: set[str]) -> bool:
     return any(part.split()[-1] in spoken or part.split()[-1].removesuffix("s") in spoken for part in parts)
 
 
-def _shown_in(room: str, view: GraphView, collector: StatementCollector) -> set[str]:
-    """Return the episodes whose text would name again what is there still: displays of the room as full as this one."""
+def _shown_in(room: str, view: GraphView, collector: StatementCollector) -> tuple[set[str], bool]:
+    """Return the episodes whose text would name again what is there still: displays of the room as full as this one.
+
+    Also returns whether that is so only of what can be carried: the description begins as before and goes on otherwise.
+    """
     displays = set(sources_of(v.kind(room, "room"), view))
+    known = view.facts(room, v.IS_DESCRIBED_BY)
     described = [s for s in collector.statements if isinstance(s, Fact) and s.key[:2] == (room, v.IS_DESCRIBED_BY)]
     if described:
-        return displays if view.holds(described[0]) else set()
-    return displays.difference(*(sources_of(fact, view) for fact in view.facts(room, v.IS_DESCRIBED_BY)))
+        opening = described[0].key[2].split("-")[0]
+        is_alike = any(fact.key[2].split("-")[0] == opening for fact in known)
+        return displays if is_alike else set(), not view.holds(described[0])
+    return displays.difference(*(sources_of(fact, view) for fact in known)), False
 
 
 def sources_of(fact: Fact, view: GraphView) -> list[str]:
@@ -331,6 +340,7 @@ def _keep_known_places(
             and where not in holders
             and _is_near(old.key[2], near, places)
             and old.key[2] != v.INVENTORY
+            and old not in collector.endings
         ):
             collector.drop(fact)
 
