@@ -63,7 +63,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/6"
+    name: Final = "game/7"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.
