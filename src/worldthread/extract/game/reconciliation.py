@@ -95,6 +95,7 @@ def reconcile(
     _tell_events(action, text, room, view, collector, said)
     is_missing = action is not None and not describes_room and _NOT_HERE.search(text) is not None
     here = None if room is None else normalise_name(room)
+    is_back = describes_room and room is not None and view.holds(v.kind(room, "room"))
     if new or is_missing:
         known = [fact for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
         places = {fact.key[0]: fact for fact in known if fact.key[0] != v.PLAYER}
@@ -112,7 +113,7 @@ def reconcile(
         named = _NAMES.match(action) if action is not None and is_missing else None
         thing = "" if named is None else normalise_name(named["thing"])
         collector.end([fact for name, fact in at_hand.items() if are_alike(name, thing)], "it is not here")
-    if describes_room and here is not None:
+    if is_back and here is not None:
         _end_what_is_not_shown(here, text, view, collector, said)
 
 
@@ -132,36 +133,30 @@ def _end_what_is_not_shown(
         said: where the step says that things are.
     """
     spoken = set(re.findall(r"[a-z0-9']+", text.casefold()))
-    lying = view.facts(relation=v.IS_IN, object=room)
+    lying = [fact for fact in view.facts(relation=v.IS_IN, object=room) if fact.key[0] != v.PLAYER]
     shown: set[str] | None = None
     movable = False
     gone: set[str] = set()  # what is in or on a thing goes with it
-    for holder in (room, *(fact.key[0] for fact in lying), *_without_place(view)):
-        for fact in lying if holder == room else () if holder in gone else _in_or_on(holder, view):
+    for holder in (room, *(fact.key[0] for fact in lying)):
+        for fact in lying if holder == room else () if holder in gone else view.facts(object=holder):
             name = fact.key[0]
-            if name in said or name == v.PLAYER or fact in collector.endings or _is_named(fact.subject, spoken):
+            if (
+                fact.key[1] not in (v.IS_IN, v.IS_ON)
+                or name in said
+                or fact in collector.endings
+                or _is_named(fact.subject, spoken)
+            ):
                 continue
-            if holder != room or not _was_carried(name, view):
+            was_carried = _was_carried(name, view)
+            if holder != room or not was_carried:
                 if shown is None:
                     shown, movable = _shown_in(room, view, collector)
-                if not shown or (movable and not _was_carried(name, view)):
+                if (movable and not was_carried) or shown.isdisjoint(sources_of(fact, view)):
                     continue
-                if shown.isdisjoint(sources_of(fact, view)) or _is_closed(holder, view, collector):
+                if _is_closed(holder, view, collector):
                     continue
             gone.add(name)
             collector.end([fact], "it is not there any more")
-
-
-def _without_place(view: GraphView) -> list[str]:
-    """Return what holds things and has no place of its own, such as a shelf that a text names in passing."""
-    places = [fact.key for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
-    placed = {subject for subject, _, _ in places} | {v.INVENTORY, v.DARKNESS}
-    placed.update(fact.key[0] for fact in view.facts(relation=v.IS_A, object="room"))
-    return sorted(holder for holder in {holder for _, _, holder in places} - placed if not _was_carried(holder, view))
-
-
-def _in_or_on(holder: str, view: GraphView) -> list[Fact]:
-    return [*view.facts(relation=v.IS_IN, object=holder), *view.facts(relation=v.IS_ON, object=holder)]
 
 
 def _is_named(name: str, spoken: set[str]) -> bool:
@@ -189,8 +184,7 @@ def _shown_in(room: str, view: GraphView, collector: StatementCollector) -> tupl
 
 def sources_of(fact: Fact, view: GraphView) -> list[str]:
     """Return the episodes that assert a fact that holds."""
-    versions = [version for version in view.timeline(fact.subject) if version.statement == fact]
-    return [source for version in versions if version.ended_by is None for source in version.sources]
+    return [source for version in view.versions(fact) if version.ended_by is None for source in version.sources]
 
 
 def _is_closed(thing: str, view: GraphView, collector: StatementCollector) -> bool:
@@ -540,8 +534,7 @@ def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact]) -> bool
 
 
 def _was_carried(name: str, view: GraphView) -> bool:
-    carried = (name, v.IS_IN, v.INVENTORY)
-    return any(isinstance(s := version.statement, Fact) and s.key == carried for version in view.timeline(name))
+    return bool(view.versions(v.place(name, v.IS_IN, v.INVENTORY)))
 
 
 def _known_name(name: str, view: GraphView) -> str:
