@@ -137,7 +137,8 @@ def _end_what_is_not_shown(
     shown: set[str] | None = None
     movable = False
     gone: set[str] = set()  # what is in or on a thing goes with it
-    for holder in (room, *(fact.key[0] for fact in lying)):
+    named = {fact.key[2] for fact in view.facts(relation=v.IS_ON) if _is_named(fact.key[2], spoken)}
+    for holder in (room, *dict.fromkeys((*(fact.key[0] for fact in lying), *sorted(named)))):
         for fact in lying if holder == room else () if holder in gone else view.facts(object=holder):
             name = fact.key[0]
             if (
