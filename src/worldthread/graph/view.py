@@ -77,6 +77,19 @@ class GraphView:
         number = self._state.find(statement)
         return number is not None and self._state.holds(number, self.at)
 
+    def versions(self, statement: Statement) -> list[Version]:
+        """Return every version of one statement, ended ones included; faster than :meth:`timeline`.
+
+        Args:
+            statement: a fact or a thesis, in any spelling.
+
+        Returns:
+            The versions that have begun by the time of this view, in order of time.
+        """
+        number = self._state.find(statement)
+        found = () if number is None else self._state.versions_of(number)
+        return [version for version in found if self.at is None or version.interval.valid_from <= self.at]
+
     def covers(self, interval: Interval) -> bool:
         """Return whether what holds in an interval holds at the time of this view.
 

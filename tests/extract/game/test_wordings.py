@@ -17,7 +17,7 @@ from worldthread.types import Episode
 START = "Shed\nThis is a shed full of tools, and the only way out of it is the door to the south."
 CASES: list[dict[str, Any]] = [
     case
-    for name in ("wordings.toml", "wordings_of_strangers.toml")
+    for name in ("wordings.toml", "wordings_of_strangers.toml", "wordings_of_scenes.toml")
     for case in tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))["case"]
 ]
 

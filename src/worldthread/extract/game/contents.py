@@ -25,11 +25,19 @@ from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 
 _LOOKS_INTO: Final = re.compile(
-    r"(?:open|unlock|unseal|search|empty|look (?:in|inside|into)|peer (?:in|inside|into)) (?:the |an? )?"
+    r"(?:open|unlock|unseal|search|empty|force|pry|prise|cut(?: open)?|break open"
+    r"|look (?:in|inside|into)|peer (?:in|inside|into)) (?:the |an? )?"
     r"(?P<thing>[\w' -]+?)(?: (?:with|using) .+)?$",
     re.I,
 )
 _LISTS: Final = re.compile(r"(?P<lead>[^:\"]*): (?P<list>(?:an?|some|two|three|several) [^:\"]+?)[.!]?$", re.I)
+_INSIDE: Final = re.compile(
+    r"(?:inside|within|in it|inside it|in there),? "
+    r"(?:(?:there )?(?:is|are|lies?|rests?|sits?|waits?)|you (?:find|see|discover)) "
+    r"(?P<list>(?:an?|some|two|three|several) [^:\"]+?)[.!]?$",
+    re.I,
+)
+"""A sentence that begins with where: "Inside lies a will"."""
 _MOST_WORDS: Final = 4
 """Words before the colon: more are a sentence with a verb of its own."""
 
@@ -47,13 +55,13 @@ def extract_contents(
         collector: takes the statements.
     """
     asked = _LOOKS_INTO.match(action.strip())
-    if asked is None or ":" not in feedback:
+    if asked is None:
         return
     for sentence in sentences(feedback):
-        listed = _LISTS.match(sentence)
+        listed = _INSIDE.match(sentence) or (_LISTS.match(sentence) if ":" in sentence else None)
         if listed is None:
             continue
-        lead = re.findall(r"[\w'-]+", listed["lead"].casefold())
+        lead = re.findall(r"[\w'-]+", listed["lead"].casefold()) if listed.re is _LISTS else []
         if len(lead) > _MOST_WORDS or words("not_listing") & set(lead):
             continue
         holder = NamesAtHand(room, view, collector).name_of(asked["thing"])

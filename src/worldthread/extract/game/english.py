@@ -22,6 +22,8 @@ _PHRASE_END: Final = re.compile(
     r"which|that|who|where|with|from|leading|lying|resting|standing|sitting|hanging|connected|attached|fastened|"
     r"used for|made of|bulging|through|further|beside|behind|beneath|underneath|quite|also|"
     r"here|there|nearby|close by|right there|right here|in the|in a|on the|on a|in it|on it|at the|to the|by the|"
+    r"(?:upon|under|against|among|amid|over|near|along|across|above|below|around|between|outside|onto) "
+    r"(?:the|an?|your|his|her|its|it|them|two|some)|called|named|in front of|next to|on top of|on either side|"
     r"is|are|was|were|has|have|contains?|seems?|looks?|appears?|you|so|but)\b",
     re.I,
 )

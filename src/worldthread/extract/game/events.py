@@ -62,14 +62,14 @@ _COMES: Final = re.compile(
 )
 _ENTERS: Final = re.compile(
     rf"(?:\b(?:[Tt]he|[Aa]n?) |(?:^|(?<=\n)|(?<=[.!?] ))(?=[A-Z])){_BEING} (?:suddenly |slowly |quickly |quietly )?"
-    rf"(?:(?:comes?|{_MOTION}) (?:in\b(?! (?:the|an?|his|her|its|your|circles|front)\b)|into (?:the|this) [\w ]+[.!,])"
+    rf"(?:(?:comes?|{_MOTION}) (?:in\b(?! (?:the|an?|his|her|its|your|it|them|circles|front)\b)"
+    r"|into (?:the|this) [\w ]+[.!,])"
     r"|enters\b(?! (?:into|in)\b)|arrives\b)"
 )
-_GOES: Final = re.compile(
-    rf"{_ARTICLE}{_BEING}(?: [^.!?,\n\"]{{1,60}}? and)? (?:suddenly |then |quickly |slowly |finally )?"
+_LEAVES: Final = (
     rf"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
-    rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
-    rf"is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|"
+    rf"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes (?:away|elsewhere)|crumbles|"
+    rf"evaporates|is destroyed|is (?:now )?\w+ing away|(?:washes|is (?:washed|swept|carried|blown)) away|"
     rf"(?:withdraws|retires|retreats|goes out|slips out|steps out)(?=[.,!]| and\b)|"
     rf"takes (?:(?:his|her|its|their) )?leave|"
     rf"{_AWAY}|{_OFF}|"
@@ -77,11 +77,23 @@ _GOES: Final = re.compile(
     rf"(?:breaks|bursts) (?:into|apart)|burns (?:up|away)|"
     rf"melts away|dissolves)\b"
 )
+_ADVERB: Final = r"(?:suddenly |then |quickly |slowly |finally )?"
+_GOES: Final = re.compile(rf"{_ARTICLE}{_BEING}(?: [^.!?,\n\"]{{1,60}}? and)? {_ADVERB}{_LEAVES}")
+_IT_GOES: Final = re.compile(rf"\W*(?:It|He|She)(?: [^.!?,\n\"]{{1,60}}? and)? {_ADVERB}{_LEAVES}")
+"""What the command names goes, when the answer begins with a pronoun: "It opens like a fan and goes elsewhere"."""
 _GONE: Final = re.compile(
     rf"\b(?:the|The) {_BEING},? (?:and |but )?(?:you |there |only )?[^.!?\"]{{0,60}}?\b(?:he|she|it|they) "
     r"(?:has|have|had|is|are) (?:gone|vanished|disappeared)\b"
 )
 """A pronoun for who goes: "When you turn back to the guide, you see that she has gone"."""
+_SUBORDINATE: Final = re.compile(r"\b(?:if|when|whenever|until|till|before|unless|once|as) (?:the |an? )?$", re.I)
+"""What stands before a clause that tells no event."""
+_SPEECH: Final = re.compile(r"\"[^\"\n]*(?:\"|$)", re.M)
+_NAMES: Final = re.compile(
+    r"(?:(?!ask|tell|say|think)\w+) (?:(?:at|up|on|to) )?(?:the |an? )?(?P<who>[\w' -]+?)"
+    r"(?: (?:from|with|on|in|into|to|at) .*)?$",
+    re.I,
+)
 _KILLS: Final = re.compile(
     r"(?:kill|attack|hit|stab|slay|fight|shoot) (?:the |an? )?(?P<who>[\w' -]+?)(?: with .*)?$", re.I
 )
@@ -100,6 +112,13 @@ _IS_DESTROYED: Final = re.compile(
     r"burns? (?:up|away|to)\b|disintegrates?\b|crumbles?\b)",
     re.I,
 )
+_BREAKS: Final = re.compile(r"(?:break|smash|destroy|burn|shatter|tear|rip|crush) ", re.I)
+_PIECES: Final = re.compile(
+    r"\b(?:among|amid|amidst|from|in) (?:the|its) (?:shards|splinters|potsherds|fragments|pieces|wreckage|remains|"
+    r"ashes|debris|ruins)\b|\bcomes? apart\b",
+    re.I,
+)
+"""What is left of a thing that was broken."""
 _NOBODY: Final = frozenset({"you", "it", "he", "she", "they", "which", "that", "who", "there", "nothing", "something"})
 
 _WHAT: Final = r"(?:it|them|(?:the|your|his|her|its|an?|some) (?P<what>[\w'-]+(?: [\w'-]+){0,4}?))"
@@ -121,6 +140,26 @@ _BECOMES: Final = re.compile(
 _EMPTY: Final = re.compile(r"\b[Tt]he (?P<what>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|are) (?:now |already )?empty\b")
 _REVEALS: Final = re.compile(
     r"\b(?:revealing|to reveal|exposing|uncovering|disclosing) (?P<list>(?:an?|some|two|three) [^.!?\n]+)"
+)
+_FEW: Final = (
+    r"(?:[Aa]n?|[Ss]ome|[Tt]wo|[Tt]hree) (?:(?!(?:an?|the|which|that|who|of) )[\w'-]+ ){0,3}?[\w'-]+(?: of [\w'-]+)?"
+)
+_DROPS: Final = r"(?:falls?|drops?|rolls?|tumbles?|slides?|slips?|clatters?|flutters?|spills?|pops?)"
+_TO_FLOOR: Final = (
+    r"(?:at your feet|before you|in front of you|(?:on|onto|to) the (?:floor|ground|carpet|grass|boards|tiles|deck))"
+)
+_FALLS: Final = re.compile(
+    rf"\b(?P<list>{_FEW}),?(?: which| that)? {_DROPS} (?:out\b(?! of (?:sight|reach))|{_TO_FLOOR})"
+)
+_OUT_FALLS: Final = re.compile(
+    rf"\b[Oo]ut (?:{_DROPS}|comes?) (?P<list>{_FEW}(?:(?:,| and|, and) {_FEW})*)(?=[.,;!?]|$)"
+)
+_SETS_DOWN: Final = re.compile(
+    rf"\b(?:(?P<list>{_FEW}),? (?:which|that) (?:he|she|it|they) {one_of('putting')}(?: down)? {_TO_FLOOR}"
+    rf"|{one_of('putting')} (?P<list2>{_FEW})(?: down)? {_TO_FLOOR})"
+)
+_ENDS: Final = re.compile(
+    r"\b(?:dissolv|vanish|disappear|shatter|disintegrat|crumbl|evaporat|break|melt|burst|explod|smash)\w*\b"
 )
 _MAKES_ROOM: Final = re.compile(
     r"\((?:first )?putting (?:the |your |an? )?(?P<what>[^()]+?) (?P<preposition>into|onto|in|on) (?:the |your )"
@@ -168,13 +207,18 @@ def movements(action: str | None, text: str) -> Iterator[Movement]:
     """Yield who comes, and who or what goes away or ends, as a text says."""
     for pattern, arrives, is_sure, cue in _MOVEMENTS:
         for match in pattern.finditer(text) if cue.search(text) else ():
-            if normalise_name(match["who"]).split()[0] not in _NOBODY:
+            if normalise_name(match["who"]).split()[0] in _NOBODY:
+                continue
+            if not arrives or _SUBORDINATE.search(text, 0, match.start("who")) is None:
                 yield Movement(match["who"], arrives, is_sure, match.end())
+    named = _NAMES.match(action) if action is not None and _IT_GOES.match(text) is not None else None
+    if named is not None:
+        yield Movement(named["who"], arrives=False)
     struck = _KILLS.match(action) if action is not None else None
     if struck is not None and _IS_DEAD.search(text):
         yield Movement(struck["who"], arrives=False)
     broken = _DESTROYS.match(action) if action is not None else None
-    if broken is not None and _IS_DESTROYED.search(text):
+    if broken is not None and (_IS_DESTROYED.search(text) or (_BREAKS.match(action or "") and _PIECES.search(text))):
         yield Movement(broken["who"], arrives=False)
 
 
@@ -219,6 +263,25 @@ def puttings(text: str) -> Iterator[Putting]:
         for match in pattern.finditer(text):
             who = "" if pattern is _MAKES_ROOM else re.split(r"[.!?\n\"]", text[: match.start()])[-1]
             yield Putting(match["what"], match["preposition"].lower() in ("on", "onto"), match["where"], who)
+
+
+def laid_down(text: str) -> Iterator[str]:
+    """Yield the enumerations of what falls out, or is put before the player by somebody else."""
+    for pattern in (_FALLS, _OUT_FALLS, _SETS_DOWN):
+        for match in pattern.finditer(text):
+            if _ENDS.search(text, match.end(), _end_of_sentence(text, match.end())) is not None:
+                continue  # it falls and breaks
+            yield next(found for found in match.groups() if found)
+
+
+def _end_of_sentence(text: str, start: int) -> int:
+    stop = re.compile(r"[.!?\n]").search(text, start)
+    return len(text) if stop is None else stop.end()
+
+
+def without_speech(text: str) -> str:
+    """Return a text with blanks for what somebody says, or what is written, in double quotes."""
+    return _SPEECH.sub(lambda speech: " " * len(speech[0]), text)
 
 
 def changes(text: str) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ from worldthread.extract.game.feedback import extract_feedback
 from worldthread.extract.game.inventory import extract_inventory
 from worldthread.extract.game.listing import extract_listings
 from worldthread.extract.game.openings import extract_openings
-from worldthread.extract.game.reconciliation import end_what_is_not_seen, end_what_was_taken_first, reconcile
+from worldthread.extract.game.reconciliation import are_alike, end_what_is_not_seen, end_what_was_taken_first, reconcile
 from worldthread.extract.game.refusals import is_refusal
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
 from worldthread.extract.game.room_identity import (
@@ -48,6 +48,7 @@ from worldthread.types import Ending, Extraction, Fact, Thesis
 _COOKING: Final = re.compile(r"\b(?:cook|recipe|fry|roast|grill)", re.I)
 
 
+_INVENTORY: Final = re.compile(r"i|inv|(?:take )?inventory", re.I)
 _PLAIN_TITLES: Final = Fact(v.KNOWN_ROOMS, v.HAVE, "plain titles")
 """Held when the game does not mark the titles of rooms."""
 
@@ -62,7 +63,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/6"
+    name: Final = "game/7"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.
@@ -78,6 +79,9 @@ class GameExtractor:
         cooking = bool(_COOKING.search(step.goal)) or any(_COOKING.search(t.text) for t in view.theses(about=v.GOAL))
         collector = StatementCollector(COOKING_STATES if cooking else ADJECTIVE_STATES)
         room = view.value(v.PLAYER, v.IS_IN)
+        lit = (
+            None if room is not None and normalise_name(room) == v.DARKNESS else room
+        )  # darkness is no place of things
         action = step.action.strip() if step.action else None
         text = step.text
         title = find_room_title(text, action, lambda name: bool(view.facts(name, v.IS_A, "room")))
@@ -87,17 +91,19 @@ class GameExtractor:
             feedback = text if title is None else title.before
             # the inventory says under which name a thing was taken or dropped
             names_things = not (is_plain and step.inventory is not None)
-            extract_feedback(action, feedback, room, view, collector, names_things=names_things)
+            extract_feedback(action, feedback, lit, view, collector, names_things=names_things)
         if title is not None and normalise_name(title.name) != v.DARKNESS:
             is_refused = not title.is_marked and is_refusal(title.before)  # the room is described once more
             moves = None if is_refused else action
             name = title.name if title.is_marked else _identified(title, room, moves, view, collector)
             if name is None:
                 collector.end(view.facts(v.PLAYER, v.IS_IN), "in one of several rooms that look alike")
+                lit = None
             else:
                 start = len(collector.statements)
                 if title.inside is not None:
                     collector.add(v.place(title.inside[1], v.IS_IN, name))
+                    _end_where_it_was(title.inside[1], room, view, collector)
                 extract_room(name, title.after, collector, lists_things=not title.is_marked)
                 if action is not None and is_refused:
                     extract_refused_move(action, title.before, room, view, collector)
@@ -114,18 +120,20 @@ class GameExtractor:
         elif action is not None:
             if is_plain:
                 is_look = action.lower() in ("look", "l")
-                extract_listings(room, text, collector, describes_room=is_look)
+                if not _INVENTORY.fullmatch(action):
+                    extract_listings(lit, text, collector, describes_room=is_look)
             if is_carried_off(text):
                 collector.end(view.facts(v.PLAYER, v.IS_IN), "brought elsewhere")
             extract_refused_move(action, text, room, view, collector)
         if step.inventory is not None:
-            extract_inventory(step.inventory, action, room, view, collector)
+            extract_inventory(step.inventory, action, lit, view, collector)
         if step.goal:
             collector.add(Thesis(one_line(step.goal), (v.GOAL,)))
             extract_written_text(step.goal, v.GOAL, collector)
         if is_plain:
             facts = (s for s in collector.statements if isinstance(s, Fact))
-            place = next((fact.object for fact in facts if fact.key[:2] == (v.PLAYER, v.IS_IN)), room)
+            place = next((fact.object for fact in facts if fact.key[:2] == (v.PLAYER, v.IS_IN)), lit)
+            place = None if place == v.DARKNESS else place
             feedback, description = (text, "") if title is None else (title.before, title.after)
             extract_openings(action, feedback, description, place, view, collector)
             if action is not None:
@@ -159,6 +167,13 @@ def _identified(
     if finder.habit is not None:
         collector.add(Fact(v.KNOWN_ROOMS, v.ARE_DESCRIBED, finder.habit, aspect=f"description of {v.KNOWN_ROOMS}"))
     return name
+
+
+def _end_where_it_was(vehicle: str, before: str | None, view: GraphView, collector: StatementCollector) -> None:
+    """End that what the player rides is in the room before, under a longer or shorter name."""
+    for fact in view.facts(relation=v.IS_IN, object=before) if before is not None else ():
+        if are_alike(fact.key[0], normalise_name(vehicle)):
+            collector.end([fact], "the player came in or on it")
 
 
 def _is_doubtful(name: str, title: RoomTitle, before: str | None, action: str, view: GraphView) -> bool:

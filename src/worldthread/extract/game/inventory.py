@@ -20,10 +20,16 @@ from worldthread.extract.game.english import (
     mentioned_thing,
     mentioned_things,
 )
-from worldthread.extract.game.reconciliation import are_alike, place_of_what_is_gone, thing_put_away
+from worldthread.extract.game.reconciliation import (
+    are_alike,
+    place_of_what_is_gone,
+    sources_of,
+    thing_put_away,
+)
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
+from worldthread.types import Fact
 
 Adjectives: TypeAlias = Mapping[str, str | None]
 
@@ -66,13 +72,15 @@ def extract_inventory(
     for found, holder in inside:
         collector.add(v.place(found.name, v.IS_IN, holder), override=True)
         collector.add_states(found)
-    _end_contents(text, carried, inside, view, collector)
+    emptied = _end_contents(text, carried, inside, view, collector)
     names = {normalise_name(found.name) for found in carried}
     collector.drop_carried_except(names)
     before = {fact.key[0]: fact for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)}
     gone = [fact for name, fact in before.items() if name not in names]
     if action is not None:
-        place_of_what_is_gone(gone, action, room, view, collector)
+        asked = thing_put_away(action)
+        poured = [fact for fact in emptied if asked is not None and are_alike(fact.key[0], asked)]
+        place_of_what_is_gone(poured or gone, action, room, view, collector)
     collector.end(gone, "no longer carried")
 
 
@@ -96,10 +104,17 @@ def _end_contents(
     inside: tuple[tuple[MentionedThing, str], ...],
     view: GraphView,
     collector: StatementCollector,
-) -> None:
-    """End what was in a carried thing that is listed as empty, or as open and without what it held."""
+) -> list[Fact]:
+    """End what was in a carried thing that is listed as empty, or as open and without what it held.
+
+    What was never said to be open or closed, and was listed with its contents before, is as good as open.
+
+    Returns:
+        What ended.
+    """
     if "\n" not in text.strip():
-        return  # a sentence does not say what is in a thing
+        return []  # a sentence does not say what is in a thing
+    ended: list[Fact] = []
     contents = {(normalise_name(found.name), normalise_name(holder)) for found, holder in inside}
     for found in carried:
         name = normalise_name(found.name)
@@ -108,10 +123,17 @@ def _end_contents(
             continue
         line = next((line for line in text.splitlines() if found.name in line), "")
         is_empty = re.search(r"\bempty\)", line) is not None
-        is_open = v.state(found.name, v.OPEN) in collector.statements or view.holds(v.state(found.name, v.OPEN))
-        said_closed = v.state(found.name, v.CLOSED) in collector.statements
-        if is_empty or (is_open and not said_closed):
+        said = [s.key[2] for s in collector.statements if isinstance(s, Fact) and s.key[:2] == (name, v.IS)]
+        states = said or [fact.key[2] for fact in view.facts(name, v.IS)]
+        is_open = v.OPEN in states or re.search(r"\([^()]*\bopen\b", line) is not None
+        if not states and not is_open and not re.search(r"\([^()]*\bclosed\b", line):
+            listed = set(sources_of(v.place(found.name, v.IS_IN, v.INVENTORY), view))
+            held = [fact for fact in held if not listed.isdisjoint(sources_of(fact, view))]
+            is_open = True
+        if is_empty or (is_open and v.CLOSED not in said):
             collector.end(held, "it is not in there any more")
+            ended += held
+    return ended
 
 
 @lru_cache(maxsize=1024)  # most steps change nothing of it

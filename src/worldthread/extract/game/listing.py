@@ -38,14 +38,22 @@ _PART_OF_ROOM: Final = re.compile(
     r"north|south|east|west|left|right|front|here|background|spot|rear|back|foot|bottom|top|"
     r"mud|sand|grass|dirt|earth|snow|gravel|dust|ashes|leaves|rubble|debris|rocks|boulders|branch(?:es)?|trees|shore|"
     r"beach|bank|road|path|field|clearing|glade|meadow|forest|woods?|grove|courtyard|cave|cavern|chamber|hall|hallway|"
-    r"rails?|railings?|banisters?|rafters?|beams?|nails?|pegs?|gutter|turf|drain|"
+    r"rails?|railings?|banisters?|rafters?|beams?|nails?|pegs?|gutter|turf|drain|flags|flagstones|floorboards|tiles|"
+    r"cobbles|cobblestones|pavement|paving|doorways?|gateway|archway|entrance|threshold|face|cliffs?|hillside|slope|steps|stairs|"
     r"lobby|yard|lawn|lane|cell|cellar|passage|passageway|tunnel)\b",
     re.I,
 )
+_OWN: Final = re.compile(r"^(?:its|his|her|their|my) (?:own )?", re.I)
 _FORMATION: Final = re.compile(
     r"an? (?:\w+ )?(?:heap|pile|stack|row|line|circle|cluster|bunch|tangle|coil|bundle|corner)\b", re.I
 )
 """How things lie, rather than in what: "in a heap along the wall"."""
+_BODY: Final = re.compile(
+    r"(?:one|its|his|her|their|two|both|all|the) (?:\w+ )?(?:legs?|fours|foot|feet|knees?|hands?|haunches|heels|toes|"
+    r"backs?|stomach|belly|side|elbows?|head)(?! [\w-]+(?:[,;]|$))\b",
+    re.I,
+)
+"""On which part of the body somebody stands or lies: "on one leg"."""
 _DIRECTION: Final = re.compile(r"the (?:(?:north|south)(?:east|west)?|east|west)")
 _DETERMINER: Final = (
     r"(?:an?|some(?:body|one)'s|some|the|your|his|her|its|their|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|"
@@ -99,6 +107,17 @@ _INVERTED: Final = re.compile(
     rf"(?:,[^,]*,|,)? (?:you (?:can )?(?:also )?see|there (?:is|are)|{_STATIVE}) (?P<list>{_DETERMINER}\s.+)$",
     re.I,
 )
+_INDEFINITE: Final = (
+    r"(?:an?|some|one|two|three|four|several) (?:(?!(?:an?|the|some|one|it|of) )[\w'-]+ ){0,4}?[\w'-]+(?: of [\w'-]+)?"
+)
+_FRONTED: Final = re.compile(
+    rf"^{_PREPOSITION} (?P<where>{_DETERMINER} (?:(?!(?:it|you|he|she|they|that|which|is|are|was|when|as) )[\w'-]+ )"
+    r"{0,5}?(?!(?:of|and|with|points?|moments?|times?|once|least|last)\b)[\w'-]+),? "
+    rf"(?:(?P<list>{_INDEFINITE}) (?:has been|have been|{_STATIVE})\b(?! (?:no|not)\b)"
+    rf"|some(?:one|body)(?: has)? {one_of('left')} (?P<list2>(?:an?|some|several|two|three) [^,]+))",
+    re.I,
+)
+"""The place first and the verb last: "On the top shelf one book has been put in upside down"."""
 _PLACED: Final = re.compile(
     rf"^(?P<list>{_DETERMINER}\s[^,]+?)(?:(?:,[^,]*){{1,2}},)? {_STATIVE} {_PREPOSITION} "
     rf"(?P<where>{_DETERMINER} .+|what .+)$",
@@ -108,10 +127,12 @@ _NOT_PLACED: Final = one_of("not_placed")
 _PARTICIPLE: Final = rf"(?!{_NOT_PLACED}\b)(?:[a-z]{{2,}}(?:ed|en|ing)|{one_of('irregular_participles')})"
 _TREATED: Final = re.compile(
     r"^(?P<list>(?:an?|some(?:body|one)'s|some|one|two|three|four|several) [^,]+?)(?:(?:,[^,]*){1,2},)? "
-    rf"(?:is|are|has been|have been)(?: now| still| just| \w+ly)* {_PARTICIPLE}\b",
+    rf"(?:(?:is|are|has been|have been)(?: now| still| just| \w+ly)* {_PARTICIPLE}\b"
+    r"|(?:has|have)(?: \w+ly)? (?!been\b)(?:\w+ed|come|fallen|grown|blown|broken|got|lain|stood|sunk|run|crept) "
+    r"(?:up|down|here|in|on|onto|against|under|beneath|behind|between|among|beside|over|to (?:rest|grief)|loose)\b)",
     re.I,
 )
-"""What was done to a thing says that it is here: "A tin whistle has been left here", "An oar is wedged in the roof"."""
+"""What was done to a thing, or where it came to lie, says that it is here: "A float has washed up"."""
 _FASTENED: Final = re.compile(
     rf"^{one_of('fastened')}(?: \w+ly| firmly)? (?:up )?(?:to|onto|into) {_DETERMINER} [^,]+?,? (?:is|are) "
     rf"(?P<list>{_DETERMINER}\s.+)$",
@@ -131,7 +152,8 @@ _ABOUT: Final = re.compile(
 _LEFT_BY: Final = re.compile(
     rf"^(?:some(?:one|body)(?: has)? {one_of('left')}|(?:the|some) [\w' -]+? (?:has|have) {one_of('left')}) "
     r"(?P<list>(?:an?|some|several|two|three) [^,]+?)"
-    r"(?:,.*| (?:against|under|behind|beside|by|near|over|across|along|between|among|outside|to|into|onto) .*)?$",
+    r"(?:,.*"
+    r"| (?:against|under|behind|beside|by|near|over|across|along|between|among|outside|to|into|onto|upon|on) .*)?$",
     re.I,
 )
 """What somebody, or the sea, left: "Someone has leaned a rake against the wall"."""
@@ -159,6 +181,14 @@ _FRAGMENT: Final = re.compile(
 _CLAUSE_IN_ITEM: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|here|there|in|on|at|by|to|from|under|over|with|like|you|few)\b", re.I
 )
+_STANDS: Final = re.compile(
+    r"^(?P<list>(?:the|your|[A-Z][\w-]+'s|(?:your|his|her) [\w-]+'s) (?:(?!(?:is|are|has|have|of) )[\w'-]+ ){0,3}?"
+    r"[\w'-]+)"
+    rf"(?:,[^,]*){{0,2}},? (?:{one_of('postures')}|is {_PARTICIPLE}|is (?:here|nearby))\b"
+    r"(?!.*\b(?:outside|far|distant|distance|beyond|below|overhead|sky|horizon)\b)",
+    re.I,
+)
+"""A paragraph of its own presents a known thing, too: "Your bag stands where it was set down"."""
 _OF_A_KIND: Final = re.compile(
     r"^(?:two|three|four|five|six|several) (?P<noun>[a-z]+)s: "
     r"(?P<kinds>[a-z]+\0*(?:(?:, and |, | and )[a-z]+\0*)+)$",
@@ -168,6 +198,19 @@ _OF_A_KIND: Final = re.compile(
 _HOLDS: Final = re.compile(
     rf"\b(?:here|there|nearby),? (?:and )?{one_of('holding')} (?P<list>(?:an?|some|two|three) .+)$", re.I
 )
+_WITH_BESIDE: Final = re.compile(
+    r"\bwith (?P<list>an? (?:(?!(?:an?|the|of) )[\w'-]+ ){0,3}?[\w'-]+) (?:hanging |standing |leaning )?"
+    r"(?:over|above|beside|under|underneath|behind|below|near|next to) (?:it|them)\b",
+    re.I,
+)
+"""What is by the thing that a sentence presents: "a washstand with a mirror over it"."""
+_GAPPED: Final = re.compile(
+    r"\band (?:in|on|by|against|under|beside|above|over|behind) the (?:(?!(?:an?|the) )[\w'-]+ ){0,2}?"
+    r"(?:corner|wall|window|door|hearth|floor|middle|centre|center|ceiling|fireplace|other side|side|end),? "
+    r"(?P<list>an? (?:(?!(?:an?|the|of) )[\w'-]+ ){0,3}?[\w'-]+)(?=[,;]|$)",
+    re.I,
+)
+"""A second clause without its verb: "There is a desk by the door, and in the corner a stove"."""
 _HEADING: Final = re.compile(
     r"^(?:(?:the|your) (?P<holder>[^,:]+?) (?:contains?|holds?|consists? of)|(?:sitting |lying |resting )?"
     r"(?P<preposition>on|in|inside|upon) (?:the |your )?(?P<holder2>[^,:]+?)(?: (?:is|are|you (?:can )?see))?)"
@@ -220,6 +263,10 @@ _LATER_CONTENTS: Final = re.compile(
 _GROUP: Final = re.compile(rf"\b{_DETERMINER} (?P<names>[\w' -]+?) \((?P<list>an? [^()]*)\)")
 _ASIDE_STATE: Final = re.compile(r"\b(?:which is |which are |is )?(?P<state>open|closed|locked)\b", re.I)
 _BORDER: Final = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+", re.I)
+_CLAUSE: Final = re.compile(
+    r",? (?:and|but|while) the [\w' -]+?,?(?: with [^.;]*?,)? (?:is|are|leads?|lies|stands|goes|runs|opens) .*$", re.I
+)
+"""Another clause after an enumeration: "there is a bollard, and the custom house is to the north"."""
 _STARTS_ITEM: Final = re.compile(rf"{_DETERMINER}\s", re.I)
 _APPOSITION: Final = re.compile(r"^((?!The )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*),? the [a-z].*$")
 """A name and what its bearer is: "Rusty the guard dog" goes by "Rusty"."""
@@ -231,7 +278,7 @@ _ABSTRACT: Final = re.compile(
     r"\b(?:exits?|ways?|paths?|passages?|passageways?|doorways?|corridors?|openings?|tunnels?|noises?|sounds?|smells?|"
     r"odou?rs?|light|darkness|nothing|no|feeling|sense|hint|chance|trace|signs? of|view|lots?|kind|sort|glimpse|"
     r"roads?|streets?|lanes?|alleys?|tremors?|rumbl\w+|crash|bang|roar|cry|scream|shout|voices?|flash|breeze|wind|draught|"
-    r"likeness|scenes?|depictions?|yourself|himself|herself|itself|themselves|myself|"
+    r"likeness|scenes?|depictions?|things|yourself|himself|herself|itself|themselves|myself|"
     r"moment|pause|commotion|repetition|change|danger|point|north|south|east|west|direction|reason|need|time|something|someone|more|rest|anything|doubt|question)\b",
     re.I,
 )
@@ -318,6 +365,11 @@ def _extract_sentence(
             for found in items(inside[1]):
                 collector.add(v.place(found.name, inside[0], latest))
                 collector.add_states(found)
+    if describes_room and room is not None and " a" in sentence:
+        for beside in (_WITH_BESIDE.search(sentence) if latest is not None else None, _GAPPED.search(sentence)):
+            for found in items(beside["list"]) if beside is not None else ():
+                if _BUILDING.search(found.name) is None or beside is None or beside.re is _GAPPED:
+                    collector.add(v.place(found.name, v.IS_IN, room))
     held = _HOLDS.search(sentence) if latest is not None and "ing " in sentence else None
     if held is not None and latest is not None:
         for found in items(held["list"]):
@@ -380,7 +432,12 @@ def _placements(
             if describes_room and room is not None and not is_part_of_building(groups["noun"]):
                 yield v.IS_IN, room, ", ".join(f"a {kind} {groups['noun']}" for kind in kinds)
             return
-        listed = sentence[match.start("list") : match.end("list")]
+        if pattern is _THERE_IS:
+            clause = _CLAUSE.search(bare, match.start("list"))
+            if clause is not None:
+                bare, sentence = bare[: clause.start()], sentence[: clause.start()]
+        part = "list2" if groups.get("list2") else "list"
+        listed = sentence[match.start(part) : match.end(part)]
         if pattern is _ACTS:
             is_doubtful = (
                 _IS_WAY.search(bare)
@@ -393,16 +450,18 @@ def _placements(
             return
         if pattern in _OF_DESCRIPTIONS and not describes_room:
             continue
-        if pattern is _PRESENTED and not is_own_paragraph:
+        if pattern in (_PRESENTED, _STANDS) and not is_own_paragraph:
             continue
         if pattern is _NAMED and (
             is_part_of_room(groups["list"]) or (groups["where"] is None and " " not in groups["list"])
         ):
             continue  # "Trees stand along the road", "Water runs down the walls"
-        if pattern in (_TREATED, _PRESENTED, _FRAGMENT, _FASTENED, _ABOUT):
+        if pattern in (_TREATED, _PRESENTED, _FRAGMENT, _FASTENED, _ABOUT, _STANDS):
             kept = ", ".join(_here_among(listed, pattern is _FRAGMENT))
-            if room is not None and kept and not (pattern is _FRAGMENT and _CLAUSE_IN_ITEM.search(listed)):
-                yield v.IS_IN, room, listed if pattern is _ABOUT else kept
+            if room is not None and pattern is _ABOUT:
+                yield v.IS_IN, room, listed
+            elif room is not None and kept and not (pattern is _FRAGMENT and _CLAUSE_IN_ITEM.search(listed)):
+                yield v.IS_IN, room, kept
             return
         if pattern is _HAS and groups["where"].lower().startswith(("each ", "every ", "all ")):
             return
@@ -455,10 +514,10 @@ _CAUGHT: Final = re.compile(
     rf" (?:{one_of('fastened')}|caught|embedded|hooked|jammed|lodged|snagged|tangled|trapped|wedged)$"
 )
 _PATTERNS: Final = (
-    _CONTAINS, _FASTENED, _ABOUT, _INVERTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE, _LEANS_BARE,
-    _LEFT_BY, _SEES, _OF_A_KIND, _FRAGMENT, _TREATED, _NAMED, _PRESENTED, _ACTS,
+    _CONTAINS, _FASTENED, _ABOUT, _INVERTED, _FRONTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE,
+    _LEANS_BARE, _STANDS, _LEFT_BY, _SEES, _OF_A_KIND, _FRAGMENT, _TREATED, _NAMED, _PRESENTED, _ACTS,
 )  # fmt: skip
-_OF_DESCRIPTIONS: Final = (_FASTENED, _ABOUT, _LEFT_BY, _FRAGMENT, _TREATED, _NAMED, _PRESENTED)
+_OF_DESCRIPTIONS: Final = (_FASTENED, _ABOUT, _STANDS, _LEFT_BY, _FRAGMENT, _TREATED, _NAMED, _PRESENTED)
 """What they say is meant of the room only in the description of one."""
 
 
@@ -474,23 +533,32 @@ def _here_among(listed: str, is_fragment: bool) -> Iterator[str]:
 def _place(preposition: str, where: str, room: str | None, it: str | None) -> tuple[str, str] | None:
     """Return the relation and the place that a phrase names: a thing, or the room; ``None`` when it is not known."""
     preposition = preposition.lower()
+    if preposition == "beyond":
+        return None  # it is elsewhere
     if where.lower().startswith("what "):
         return None if room is None else (v.IS_IN, room)  # "in what is left of the tower"
     if where.lower().startswith("one of "):
         return None if room is None else (v.IS_IN, room)  # which of them is not said
     if _DIRECTION.fullmatch(where.strip()):
         return None  # what lies in a direction is often elsewhere
-    if preposition == "in" and _FORMATION.match(where):
+    if (preposition == "in" and _FORMATION.match(where)) or _BODY.match(where):
         return None if room is None else (v.IS_IN, room)
-    holder = mentioned_thing(noun_phrase(_ASIDE.sub("", where).replace("\0", "")))
+    holder = mentioned_thing(_OWN.sub("", noun_phrase(_ASIDE.sub("", where).replace("\0", ""))))
     if holder is not None and normalise_name(holder.name) == "it":
-        holder = None if it is None else MentionedThing(it)
+        if it is None:
+            return None
+        holder = MentionedThing(it)
     if holder is not None and room is not None and is_part_of_title(holder.name, room):
         return v.IS_IN, room
     is_holder = preposition in ("on", "in", "inside", "within", "upon", "onto", "into", "atop", "on top of")
-    if holder is not None and is_holder and not _PART_OF_ROOM.search(holder.name):
+    if holder is not None and is_holder and not _PART_OF_ROOM.fullmatch(_head(holder.name)):
         return (v.IS_IN if preposition in ("in", "inside", "within", "into") else v.IS_ON), holder.name
     return None if room is None else (v.IS_IN, room)
+
+
+def _head(name: str) -> str:
+    """Return the word of a name that says what kind of thing it is: "row" of "long row of pegs"."""
+    return name.split(" of ")[0].split()[-1]
 
 
 def is_part_of_title(name: str, room: str) -> bool:
@@ -524,6 +592,8 @@ def items(listed: str) -> list[MentionedThing]:
     parts: list[str] = []
     has_article = _STARTS_ITEM.match(listed.strip()) is not None
     for part in _BORDER.split(listed):
+        if parts and _OWN.match(part):
+            continue  # what belongs to the thing before it: "a house with its arms and its blind"
         if has_article and parts and not _STARTS_ITEM.match(part):
             if len(parts[-1].split()) == 2:  # "a thick, woollen scarf", "a tired and weary man"
                 joint = "," if f"{parts[-1]}," in listed else " and"

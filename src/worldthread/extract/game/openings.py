@@ -93,8 +93,9 @@ _FIRST: Final = re.compile(
     re.I,
 )
 _ASKED: Final = re.compile(
-    r"(?P<verb>open|close|shut|unlock|lock)(?: up)? (?:the |an? )?(?P<thing>[\w' -]+?)"
-    r"(?: (?:with|using|by) .+)?$",
+    r"(?P<verb>open|close|shut|unlock|lock|force|pry|prise|lever|jemmy|smash|break(?: open| down| in)?"
+    r"|kick(?: open| down| in)?)(?: up)? (?:the |an? )?(?P<thing>[\w' -]+?)"
+    r"(?: (?:down|in|open))?(?: (?:with|using|by) .+)?$",
     re.I,
 )
 _ANSWERS: Final[dict[str, re.Pattern[str]]] = {
@@ -102,6 +103,11 @@ _ANSWERS: Final[dict[str, re.Pattern[str]]] = {
     "close": re.compile(r"\b(?:closes?|closed|shuts?|slams?)\b(?! (?:to|by)\b)", re.I),
     "unlock": re.compile(r"\bunlock(?:s|ed)?\b", re.I),
     "lock": re.compile(r"\block(?:s|ed)?\b", re.I),
+    "force": re.compile(
+        r"\bgives? way\b|\b(?:flies|swings|bursts|comes|springs|pops|breaks) (?:wide )?open\b|\bburst open\b|"
+        r"\bcomes? (?:up|away|off its hinges)\b",
+        re.I,
+    ),
 }
 """The verb with which the answer to a command says that it was done."""
 _BEHIND: Final = re.compile(
@@ -140,7 +146,7 @@ def asked_for(action: str | None) -> tuple[str, str] | None:
     if asked is None:
         return None
     verb = asked["verb"].lower()
-    return asked["thing"], "close" if verb == "shut" else verb
+    return asked["thing"], "close" if verb == "shut" else verb if verb in _ANSWERS else "force"
 
 
 @lru_cache(maxsize=4096)  # games print the same texts again and again
@@ -166,7 +172,7 @@ def _openings(asked: tuple[str, str] | None, text: str) -> Iterator[Opening]:
     found_asked = False
     refused = is_refusal(text.split("\n\n")[0])
     for sentence in sentences(_QUOTED.sub('"', text)):
-        if not _SPEAKS_OF_IT.search(sentence):
+        if not _SPEAKS_OF_IT.search(sentence) and (asked is None or asked[1] != "force"):
             continue
         for pattern in (_CHANGES, _PLAYER_CHANGES, _IS):
             for match in pattern.finditer(sentence):
@@ -180,7 +186,7 @@ def _openings(asked: tuple[str, str] | None, text: str) -> Iterator[Opening]:
             answer = _ANSWERS[asked[1]].search(sentence)
             if answer is not None and not _UNCERTAIN.search(sentence):
                 found_asked = True
-                yield Opening(None, _STATES[asked[1]], True)
+                yield Opening(None, _STATES["open" if asked[1] == "force" else asked[1]], True)
     if asked is not None and asked[1] == "open" and not found_asked and not refused:
         shown = _BEHIND.search(text)
         if shown is not None and not _UNCERTAIN.search(text[: shown.end()]):
@@ -232,7 +238,9 @@ def extract_openings(
     if not changed and not described and asked is None:
         return
     known = NamesAtHand(room, view, collector)
-    target = None if asked is None else known.name_of(asked[0])
+    target = None if asked is None else known.door_of(known.name_of(asked[0]))
+    if asked is not None and asked[1] == "force" and not known.is_shut(target or ""):
+        asked = target = None
     is_told = False
     for number, opening in enumerate((*changed, *described)):
         is_described = number >= len(changed)
@@ -344,6 +352,18 @@ class NamesAtHand:
         """Return the name at hand under which it is known whether a thing is open; its own name if there is none."""
         known = self.name_of(name)
         return known if any(fact.key[0] == known for fact in self._states) else normalise_name(name)
+
+    def door_of(self, name: str) -> str:
+        """Return the door by which a thing is opened or closed that is not itself known to be either: "shed door"."""
+        if not self.states_of(name):
+            doors = [f for f in self._states if re.fullmatch(rf"{re.escape(name)} (?:door|gate|lid|hatch)", f.key[0])]
+            if len(doors) == 1:
+                return doors[0].key[0]
+        return name
+
+    def is_shut(self, name: str) -> bool:
+        """Return whether a thing at hand is held to be closed or locked."""
+        return any(fact.key[2] in (v.CLOSED, v.LOCKED) for fact in self.states_of(name))
 
     def states_of(self, name: str) -> list[Fact]:
         """Return what is held of a thing at hand: whether it is open, closed or locked, under each of its names."""

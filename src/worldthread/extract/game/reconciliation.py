@@ -19,11 +19,13 @@ from worldthread.extract.game.events import (
     Putting,
     changes,
     emptied,
+    laid_down,
     movements,
     puttings,
     revealed,
     taken_first,
     takings,
+    without_speech,
 )
 from worldthread.extract.game.listing import divided, is_abstract, is_part_of_building, is_part_of_room, items
 from worldthread.extract.game.statement_collector import StatementCollector
@@ -34,8 +36,14 @@ from worldthread.types import Fact
 
 _PUT_DOWN: Final = re.compile(r"(?:drop|put down|leave|throw|discard)\b|put .+ down$", re.I)
 _PUT: Final = re.compile(
-    r"(?:put|place|insert|drop|hang|throw|lay|set|stick) (?P<thing>.+?) (?P<preposition>onto|on|into|inside|in) "
+    r"(?:put|place|insert|drop|hang|throw|lay|set|stick|pour|tip|empty|stuff|shove|slip|slide|load) "
+    r"(?P<thing>.+?) (?P<preposition>onto|on|into|inside|in) "
     r"(?:the |an? )?(?P<where>.+)$",
+    re.I,
+)
+_FASTENS: Final = re.compile(
+    r"(?:tie|attach|fasten|hook|fix|lash|clip|chain|moor|nail|pin|screw|bolt) (?P<thing>.+?) "
+    r"(?:to|onto|on|around|round|over) (?P<where>.+)$",
     re.I,
 )
 _TAKES: Final = re.compile(
@@ -57,7 +65,10 @@ _FROM_WHERE_ONE_STANDS: Final = re.compile(
 _IN_DOORWAY: Final = re.compile(r"\byou (?:stand|are) in (?:the |an? )?[\w ]*door", re.I)
 _TAKEN: Final = re.compile(r"\W*taken\b", re.I)
 _TAKES_ALL: Final = re.compile(r"(?:take|get|pick up|grab) (?:all|everything)\b", re.I)
-_COLLECTION: Final = re.compile(r"^(?:[\w'-]+ )*?(?:set|pair|bunch|pile|heap|stack|bundle|coil|couple|group) of ")
+_COLLECTION: Final = re.compile(
+    r"^(?:[\w'-]+ )*?(?:set|pair|bunch|pile|heap|stack|bundle|coil|couple|group|handful|armful|pinch|wisp|tuft|sheaf|"
+    r"sheet|ball|skein|hank|bar|lump|length) of "
+)
 """Words by which a name counts things that may also go by their own name alone; a piece of a thing is not the thing."""
 
 
@@ -84,6 +95,7 @@ def reconcile(
     _tell_events(action, text, room, view, collector, said)
     is_missing = action is not None and not describes_room and _NOT_HERE.search(text) is not None
     here = None if room is None else normalise_name(room)
+    is_back = describes_room and room is not None and view.holds(v.kind(room, "room"))
     if new or is_missing:
         known = [fact for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
         places = {fact.key[0]: fact for fact in known if fact.key[0] != v.PLAYER}
@@ -101,12 +113,85 @@ def reconcile(
         named = _NAMES.match(action) if action is not None and is_missing else None
         thing = "" if named is None else normalise_name(named["thing"])
         collector.end([fact for name, fact in at_hand.items() if are_alike(name, thing)], "it is not here")
-    if describes_room and here is not None:
-        words = set(re.findall(r"[a-z0-9']+", text.casefold()))
-        for fact in view.facts(relation=v.IS_IN, object=here):
+    if is_back and here is not None:
+        _end_what_is_not_shown(here, text, view, collector, said)
+
+
+def _end_what_is_not_shown(
+    room: str, text: str, view: GraphView, collector: StatementCollector, said: dict[str, Fact]
+) -> None:
+    """End that something is in a room, or in or on a thing there, that the text of the room does not name.
+
+    That is so of what was carried once and lay in the room, and of what an earlier text of this room named: any, when
+    the description is printed again; below the bare title, what was named there before, too.
+
+    Args:
+        room: the room of the player, normalised.
+        text: the observation.
+        view: what the memory holds before the step.
+        collector: has the statements of the step, and takes the endings.
+        said: where the step says that things are.
+    """
+    spoken = set(re.findall(r"[a-z0-9']+", text.casefold()))
+    lying = [fact for fact in view.facts(relation=v.IS_IN, object=room) if fact.key[0] != v.PLAYER]
+    shown: set[str] | None = None
+    movable = False
+    gone: set[str] = set()  # what is in or on a thing goes with it
+    named = {fact.key[2] for fact in view.facts(relation=v.IS_ON) if _is_named(fact.key[2], spoken)}
+    for holder in (room, *dict.fromkeys((*(fact.key[0] for fact in lying), *sorted(named)))):
+        for fact in lying if holder == room else () if holder in gone else view.facts(object=holder):
             name = fact.key[0]
-            if name not in said and not words & set(name.split()) and _was_carried(name, view):
-                collector.end([fact], "it is not there any more")
+            if (
+                fact.key[1] not in (v.IS_IN, v.IS_ON)
+                or name in said
+                or fact in collector.endings
+                or _is_named(fact.subject, spoken)
+            ):
+                continue
+            was_carried = _was_carried(name, view)
+            if holder != room or not was_carried:
+                if shown is None:
+                    shown, movable = _shown_in(room, view, collector)
+                if (movable and not was_carried) or shown.isdisjoint(sources_of(fact, view)):
+                    continue
+                if _is_closed(holder, view, collector):
+                    continue
+            gone.add(name)
+            collector.end([fact], "it is not there any more")
+
+
+def _is_named(name: str, spoken: set[str]) -> bool:
+    """Return whether a text may name a thing by its last word, or somebody by any word of the name."""
+    if name[:1].isupper():
+        return not spoken.isdisjoint(normalise_name(name).split())
+    parts = normalise_name(name).split(" of ")
+    return any(part.split()[-1] in spoken or part.split()[-1].removesuffix("s") in spoken for part in parts)
+
+
+def _shown_in(room: str, view: GraphView, collector: StatementCollector) -> tuple[set[str], bool]:
+    """Return the episodes whose text would name again what is there still: displays of the room as full as this one.
+
+    Also returns whether that is so only of what can be carried: the description begins as before and goes on otherwise.
+    """
+    displays = set(sources_of(v.kind(room, "room"), view))
+    known = view.facts(room, v.IS_DESCRIBED_BY)
+    described = [s for s in collector.statements if isinstance(s, Fact) and s.key[:2] == (room, v.IS_DESCRIBED_BY)]
+    if described:
+        opening = described[0].key[2].split("-")[0]
+        is_alike = any(fact.key[2].split("-")[0] == opening for fact in known)
+        return displays if is_alike else set(), not view.holds(described[0])
+    return displays.difference(*(sources_of(fact, view) for fact in known)), False
+
+
+def sources_of(fact: Fact, view: GraphView) -> list[str]:
+    """Return the episodes that assert a fact that holds."""
+    return [source for version in view.versions(fact) if version.ended_by is None for source in version.sources]
+
+
+def _is_closed(thing: str, view: GraphView, collector: StatementCollector) -> bool:
+    states = [s.key[2] for s in collector.statements if isinstance(s, Fact) and s.key[:2] == (thing, v.IS)]
+    states = states or [fact.key[2] for fact in view.facts(thing, v.IS)]
+    return v.CLOSED in states or v.LOCKED in states
 
 
 def end_what_is_not_seen(room: str, text: str, view: GraphView, collector: StatementCollector) -> None:
@@ -151,14 +236,23 @@ def place_of_what_is_gone(
         for fact in gone:
             if fact.key[0] != where:
                 collector.add(v.place(fact.subject, relation, where))
-    elif _PUT_DOWN.match(action) and room is not None:
+    elif (_PUT_DOWN.match(action) or _is_fastened_here(action, view)) and room is not None:
         for fact in gone:
             collector.add(v.place(fact.subject, v.IS_IN, room))
 
 
+def _is_fastened_here(action: str, view: GraphView) -> bool:
+    """Return whether a command ties a thing to something that is not carried."""
+    fastens = _FASTENS.match(action)
+    if fastens is None:
+        return False
+    carried = view.facts(relation=v.IS_IN, object=v.INVENTORY)
+    return not any(are_alike(fact.key[0], normalise_name(fastens["where"])) for fact in carried)
+
+
 def thing_put_away(action: str) -> str | None:
     """Return the thing that a command puts somewhere, normalised; ``None`` for another command."""
-    put = _PUT.match(action)
+    put = _PUT.match(action) or _FASTENS.match(action)
     if put is not None:
         return normalise_name(put["thing"])
     named = _NAMES.match(action) if _PUT_DOWN.match(action) else None
@@ -241,6 +335,7 @@ def _keep_known_places(
             and where not in holders
             and _is_near(old.key[2], near, places)
             and old.key[2] != v.INVENTORY
+            and old not in collector.endings
         ):
             collector.drop(fact)
 
@@ -255,6 +350,7 @@ def _tell_events(
 ) -> None:
     """Add and end what the text says of comings and goings, of what others do, and of what becomes of things."""
     places = KnownPlaces(view)
+    text = without_speech(text)
     for movement in movements(action, text):
         found = places.called(movement.who)
         if not movement.arrives and movement.end >= 0:
@@ -300,6 +396,9 @@ def _tell_events(
         if len(holders) == 1:
             collector.end(view.facts(relation=v.IS_IN, object=holders.pop()), "it is empty")
     if room is not None:
+        for thing in [thing for listed in laid_down(text) for thing in items(listed)]:
+            if not _is_no_being(thing.name):
+                collector.add(v.place(thing.name, v.IS_IN, room))
         for listed in revealed(action, text):
             holding, inside = divided(listed)
             for thing in [thing for thing in items(holding)[:1] if not is_part_of_building(thing.name)]:
@@ -436,8 +535,7 @@ def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact]) -> bool
 
 
 def _was_carried(name: str, view: GraphView) -> bool:
-    carried = (name, v.IS_IN, v.INVENTORY)
-    return any(isinstance(s := version.statement, Fact) and s.key == carried for version in view.timeline(name))
+    return bool(view.versions(v.place(name, v.IS_IN, v.INVENTORY)))
 
 
 def _known_name(name: str, view: GraphView) -> str:

@@ -100,6 +100,15 @@ _VERTICAL: Final = re.compile(
     r"|\b(?:stairs|staircase|stairway|ladder|steps)\b[\w ]{0,20}\b(?:up|down)",
     re.I,
 )
+_UP_NORTH: Final = re.compile(r"\b(?:up|down)(?= (?:to (?:the )?)?(?:north|south|east|west)\w*)", re.I)
+"""A slope on the way to a side: "a path goes up north-west"."""
+_FOR_NOW: Final = re.compile(
+    r"\bfirst\b|\b(?:have|need|ought|want) to (?:get|stand|climb|step|let|put|drop|open|untie|move|leave)\b|"
+    r"\bget (?:off|out|down|up)\b|\bhardly ride\b|\bdismount\b|\btoo (?:heavily|much|many|loaded)\b|\bnot while\b|"
+    r"\bwhile (?:you|it|the)\b|\b(?:in|blocks|blocking|bars|barring) (?:your|the) way\b",
+    re.I,
+)
+"""What bars a way that is known for now only: the player must get off something first, or somebody stands there."""
 _NUMBER: Final = re.compile(r" \(\d+\)$")
 _DIED: Final = re.compile(r"\byou (?:have |are )?(?:died|dead|killed)\b", re.I)
 _LEFT_VEHICLE: Final = re.compile(r"\byou (?:get|climb|step|are) (?:in|into|out|off|on|onto)\b", re.I)
@@ -224,7 +233,9 @@ def extract_refused_move(
         collector.add(v.exit_of(room, direction, exists=False))
     # a door in the way is known by itself
     if not view.facts(relation=f"leads {direction} from", object=room):
-        _end_ways(direction, room, view, collector, "it was tried and led nowhere")
+        walked = () if _FOR_NOW.search(text) is None else view.facts(relation=f"is {direction} of", object=room)
+        if not walked:
+            _end_ways(direction, room, view, collector, "it was tried and led nowhere")
 
 
 def _end_ways(direction: str, room: str | None, view: GraphView, collector: StatementCollector, reason: str) -> None:
@@ -314,7 +325,8 @@ def _extract_exits(sentence: str, room: str, collector: StatementCollector) -> b
     if not _WAY_WORDS.search(sentence) or _NO_WAY.search(sentence):
         return False
     directions = []
-    for clause in _CLAUSE.split(_NO_WAY_NOUN.sub("", _TWO_WORDS.sub(r"\1\2", sentence))):
+    sentence = _UP_NORTH.sub("", _TWO_WORDS.sub(r"\1\2", sentence))
+    for clause in _CLAUSE.split(_NO_WAY_NOUN.sub("", sentence)):
         if _WAY_WORDS.search(clause):
             is_vertical = _VERTICAL.search(clause) is not None
             found = [match["direction"].lower() for match in _ANY_DIRECTION.finditer(clause)]

@@ -21,7 +21,9 @@ _PLAIN_TITLE: Final = re.compile(
     r"(?:,? \([^()\n]+\)){0,2})$"
 )
 _ARTICLE_TITLE: Final = re.compile(rf"An? {_WORD}(?: {_WORD}){{0,5}}$")
-_ODD_TITLE: Final = re.compile(r"(?=[A-Z\d\"'\u201c(])(?:(?:[^\s.]+|[A-Z][a-z]{0,3}\.) ){0,11}[^\s.]*[\w'\u2019\")]$")
+_ODD_TITLE: Final = re.compile(
+    r"(?=[A-Z\d\"'\u201c(])(?:(?:[^\s.]+|[A-Z][a-z]{0,3}\.|(?:[A-Z]\.)+) ){0,11}[^\s.]*[\w'\u2019\")\]]$"
+)
 """A title with marks of a sentence in it ("Deck 3: Galley"), or one that begins as a sentence may ("No Man's Land")."""
 # a title amid other feedback is written like a name: these are the words that need no capital
 _SMALL_WORD: Final = re.compile(
@@ -79,8 +81,9 @@ class RoomTitle(NamedTuple):
 def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool]) -> RoomTitle | None:
     """Return the title of the room that ``text`` describes.
 
-    Marked titles (``-= Attic =-``) come first. After a move, every line that looks like a title is one; after other
-    actions, only the name of a known room, and a capitalised name with a description right below it.
+    Marked titles (``-= Attic =-``) come first. After a move, every line that looks like a title is one, and of those
+    of unusual form those that are written like a name and begin a paragraph; after other actions, only the name of a
+    known room, and a capitalised name with a description right below it.
 
     Args:
         text: the observation.
@@ -102,6 +105,7 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
     moves = action is not None and (
         direction_of(action) is not None or action.lower() in ("look", "l") or _ENTERS.match(action) is not None
     )
+    walks = action is not None and direction_of(action) is not None
     lines = text.splitlines()
     found = []
     for number, line in enumerate(lines):
@@ -110,7 +114,7 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
         below = lines[number + 1].strip() if number + 1 < len(lines) else ""
         if line[:1] == " " or above.endswith(":"):
             continue
-        heads_text = not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name)
+        heads_text = not above and (walks or len(below) >= _SHORTEST_DESCRIPTION) and _is_name(name)
         if not _PLAIN_TITLE.match(line.strip()) and not (_is_odd(name) and (heads_text or is_room(name))):
             continue
         if (len(name.split()) > _MOST_SMALL_WORDS or '"' in name) and not _is_name(name):

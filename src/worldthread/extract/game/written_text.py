@@ -52,6 +52,7 @@ _CLAUSE: Final = re.compile(
     re.I,
 )
 _PRONOUN: Final = re.compile(r"it|that|this|that one|this one", re.I)
+_PERSON: Final = re.compile(r"(?:he|she|they|you|i|we)(?: also| still| now)?", re.I)
 _NAMES_KEY: Final = re.compile(
     r"\b(?P<key>(?:(?!(?:take|find|get|use|with|the|an?|your)\b)[\w'-]+ )?key(?: \w+)?)"
     r"(?= (?:that|which|you|lies|is)\b|$)",
@@ -80,7 +81,7 @@ def extract_written_text(text: str, source: str, collector: StatementCollector) 
         for hidden in _HIDDEN.finditer(sentence):
             if not VAGUE.search(hidden["where"]):
                 lock = _bare_name(hidden["where"])
-                if not VAGUE.search(hidden["thing"]):
+                if not VAGUE.search(hidden["thing"]) and not _PERSON.fullmatch(hidden["thing"].strip()):
                     objects += [_bare_name(hidden["thing"]), lock]
                     collector.add(v.place(objects[0], v.IS_IN, lock))
         for clause in _CLAUSE.split(sentence):
