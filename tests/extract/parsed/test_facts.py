@@ -56,7 +56,7 @@ STATED = [
     ("My e-mail is tom@example.org.", ["Tom, has email, tom@example.org"]),
     ("The shop is open on Mondays.", ["shop, is open, on Mondays"]),
     ("The shop is closed on Mondays.", ["shop, is closed, on Mondays"]),
-    ("The museum is free on Sundays.", []),
+    ("The museum is free on Sundays.", ["museum, is, free on Sundays"]),
     ("I manage a team of six.", ["Tom, manages, team of six"]),
     ("I'm left-handed.", ["Tom, is, left-handed"]),
     ("We pay 900 euros a month in rent.", ["Tom, pays, 900 euros a month in rent"]),

@@ -73,6 +73,7 @@ _END: Final = r"(?:,? (?:at the moment|right now|now|these days|by the way|curre
 _FORMS: Final = tuple(
     (re.compile(f"{one['form'].replace('KIN', _KIN)}{_END}", re.IGNORECASE), one["relation"]) for one in _TABLE["forms"]
 )
+_PAST_TIME: Final = re.compile(r"\b(?:yesterday|ago|last (?:night|week|month|year|\w+day))\b", re.IGNORECASE)
 _LABEL: Final = re.compile(r"\w+(?: \w+)?: ")
 _SPEAKERS: Final = frozenset(["i", "we"])
 _STATES: Final = frozenset(["acomp", "attr", "prep", "advmod", "oprd", "npadvmod"])
@@ -90,6 +91,8 @@ def sole_statement(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple
         One fact, or none where the clause is not plain.
     """
     if len(doc) > _LONGEST or is_unmeant(doc) or _LABEL.match(doc.text) is not None:
+        return ()
+    if (len(doc) and doc[0].lower_ in LISTS["programs"]) or _PAST_TIME.search(doc.text) is not None:
         return ()
     if (known := _with_known_name(doc)) is not None:
         return known.restored(_read(*known.read(referents), referents, is_reworded=True))
@@ -169,8 +172,10 @@ def _read(
     if doc[0].lower_ in LISTS["proverbial"]:
         return ()
     said = tuple(one for one in read.facts if one.fact.object and not says_who(one) and not _is_of_the_moment(one))
-    if said:  # what the other rules read in the sentence itself, and then held for unlikely, stays out
-        return tuple(one for one in said if not is_figure(one.clause.verb)) if is_reworded else ()
+    if said and not is_reworded:
+        return ()  # what the other rules read in the sentence itself, and then held for unlikely, stays out
+    if said:
+        return tuple(one for one in said if not (is_figure(one.clause.verb) or one.clause.is_past))
     if not read.clauses:
         return ()
     clause, named = read.clauses[0]
@@ -305,6 +310,8 @@ def _subject(clause: Clause, named: NamedPhrase | None, referents: Referents) ->
     lemma = subject.lemma_.lower()
     is_numbered = any(t.like_num for t in clause.verb.subtree)
     if lemma in LISTS["passing"] and not is_numbered:
+        return None
+    if lemma in WORDS["sums"] | WORDS["goals"] or words[0].lower_ in LISTS["programs"]:
         return None
     if lemma in LISTS["body"] | LISTS["proverbial"] | WORDS["vague"] | WORDS["stories"] | WORDS["judging"]:
         return None
