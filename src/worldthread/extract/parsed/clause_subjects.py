@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clause_words import ClauseWords
 from worldthread.extract.parsed.clauses import WORDS, Clause
-from worldthread.extract.parsed.discourse import CODE, EDITIONS, LISTS, is_name, place_of
+from worldthread.extract.parsed.discourse import CODE, EDITIONS, LISTS, is_name
 from worldthread.extract.parsed.phrases import is_pronoun
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
@@ -149,6 +149,8 @@ class ClauseSubjects:
             return self._telegraphic(token)
         if not self._words.discourse.describes:
             return None
+        if determiner == "this":  # "this library" is what the text describes
+            return self._words.discourse.main if token.lower_ in _WHOLE and token.left_edge.i + 1 == token.i else None
         return self._part(token, determiner) if determiner == "the" else self._plural(token)
 
     def _numbered(self, token: Token) -> str | None:
@@ -223,8 +225,7 @@ class ClauseSubjects:
 
     def _anchored(self, words: str) -> str | None:
         """Return the words for a part with what it is a part of; ``None`` where the text does not say that."""
-        topic = self._words.discourse.topic
-        main = self._words.discourse.main or (place_of(topic) if topic is not None else None)
+        main = self._words.discourse.main
         return None if main is None else f"{words} ({main})"
 
     def _noun(self, token: Token) -> str | None:

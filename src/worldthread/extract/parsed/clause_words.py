@@ -186,8 +186,8 @@ class ClauseWords:
         if low in ("its", "his", "her", "himself", "herself", "itself"):
             if subject == self.discourse.speaker or not self.discourse.is_possible(subject, low):
                 return None
-            if token.tag_ == "PRP" and low == "her":
-                return None
+            if (token.tag_ == "PRP" and low == "her") or "'s " in subject:
+                return None  # "Anna's results ... her": hers, not the results'
             return subject if "(" not in subject else low if token.tag_ == "PRP$" else None
         return None
 

@@ -29,7 +29,7 @@ _MALE: Final = frozenset(["he", "him", "his", "himself"])
 _TITLES: Final = PROSE_WORDS["honorifics"] | LISTS["titles"]
 _WOMEN: Final = LISTS["women"]
 _MEN: Final = LISTS["men"]
-_NATIONS: Final = (
+NATIONS: Final = (
     "an",
     "ese",
     "ish",
@@ -317,7 +317,7 @@ class Discourse:
                 self._genders.setdefault(full, gender in _WOMEN)
             if " " in name or full != name:
                 self._persons.add(full)
-        if begin + 1 < token.i and begin and doc[begin - 1].lower_ == "the" and doc[begin].lower_.endswith(_NATIONS):
+        if begin + 1 < token.i and begin and doc[begin - 1].lower_ == "the" and doc[begin].lower_.endswith(NATIONS):
             begin += 1  # "the Estonian Kristjan Laur"
         end = token.i + 1
         if (
@@ -560,16 +560,6 @@ def _model_of(title: str) -> str | None:
         if is_model and not re.search(r"(?:19|20)\d\d", name):
             return name
     return None
-
-
-def place_of(title: str) -> str | None:
-    """Return a title that says what a text is about, as "Restoring a backup" does and "Configuration" does not."""
-    if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
-        return None
-    parts = [part for part in title.split(" > ") if not all(w.strip(":,").lower() in _GENERIC for w in part.split())]
-    if not parts:
-        return None
-    return parts[-1] if 1 < len(parts[-1].split()) < 7 and " to " not in parts[-1] else None
 
 
 def _is_main_part(name: str, topic: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.appointments import appointments
 from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name, main_of
+from worldthread.extract.parsed.markup import without_asides, without_markup
 from worldthread.extract.parsed.parser import parse
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -69,7 +70,7 @@ class DocumentPassageExtractor(PassageExtractor):
         sentences = [
             s
             for s, _ in passage.sentences
-            if s.speaker is None and is_readable(s.text) and not (passage.topic and _is_command(s.text))
+            if s.speaker is None and is_readable(without_markup(s.text)) and not (passage.topic and _is_command(s.text))
         ]
         is_note = self._is_note and passage.topic is None
         writer = speaker if is_note else None
@@ -78,7 +79,7 @@ class DocumentPassageExtractor(PassageExtractor):
             self._main = re.compile(rf"\b(?:{discourse.main}|{discourse.main.capitalize()})\b")
             self._code[MAIN] = discourse.main
             discourse.main = MAIN
-        docs = [_repaired(d) for d in parse(self._masked(without_heading(s.text)) for s in sentences)]
+        docs = [_repaired(d) for d in parse(self._masked(_plain(s.text)) for s in sentences)]
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
         discourse.is_personal = any(_FIRST_PERSON.search(text) for text in (s.text for s in sentences))
         discourse.describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
@@ -104,9 +105,9 @@ class DocumentPassageExtractor(PassageExtractor):
         """Return a fact of code with what the code is a part of: an option, a field and a branch are of something."""
         is_code = fact.subject in self._code.values() and _PLAIN_CODE.fullmatch(fact.subject) is not None
         main = self._code.get(MAIN) if self._main is not None else self._discourse.main
-        if not is_code or fact.subject == main:
-            return fact
-        return None if main is None else replace(fact, subject=f"{fact.subject} ({main})")
+        if not is_code or main is None or fact.subject == self._unmasked(main):
+            return fact if not is_code or main is not None else None
+        return None if main is None else replace(fact, subject=f"{fact.subject} ({self._unmasked(main)})")
 
     def _key_values(self, sentence: Sentence) -> tuple[Fact, ...]:
         found = () if self._is_list else super()._key_values(sentence)
@@ -153,6 +154,11 @@ class DocumentPassageExtractor(PassageExtractor):
             facts = kept + tuple(fact for fact in facts if (fact.key[0], fact.key[2]) not in ends)
             return clauses._replace(facts=tuple(dict.fromkeys(facts))), endings
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
+
+
+def _plain(text: str) -> str:
+    """Return the words of a sentence for the parser: without its heading, markup and what brackets only explain."""
+    return without_asides(without_heading(without_markup(text)))
 
 
 def _is_command(text: str) -> bool:
