@@ -72,6 +72,9 @@ _THING_IN_TITLE: Final = re.compile(
 )
 _TAKEN_BACK: Final = re.compile(r"\bor (?:rather|so (?:i|we) (?:thought|hoped))\b", re.IGNORECASE)
 _TITLE_PARTS: Final = re.compile(r": | [-–—] ")
+# "pytz - World Timezone Definitions", "tmux 3.3"
+_NAMED_IN_TITLE: Final = re.compile(r"([A-Za-z][\w+-]{2,}) [-–—] \w")
+_VERSION_IN_TITLE: Final = re.compile(r"(?<=\w) v?\d+(?:\.\d+)+(?:[ab]\d+|rc\d+)?(?= > |$)")
 _MANUAL: Final = re.compile(
     r"^(?:(?:pocket |user |quick |setup )?(?:guide|introduction|manual) (?:to|for) |"
     r"(?:installing|using|mounting|about) )(?:the |your )?(?=[A-Z])",
@@ -86,6 +89,11 @@ CODE: Final = re.compile(rf"Xcode[a-z]+|{MAIN}")
 def is_name(token: Token) -> bool:
     """Return whether a word is a part of a proper name."""
     return token.tag_ in ("NNP", "NNPS") and (token.text[:1].isupper() or token.text[:1].isdigit())
+
+
+def is_of_nation(token: Token) -> bool:
+    """Return whether a word says of which people something is: "Malaysian"."""
+    return bool(token.text[:1].isupper() and token.tag_ == "JJ" and token.lower_.endswith(NATIONS))
 
 
 class Discourse:
@@ -532,8 +540,12 @@ def is_function(speaker: str) -> bool:
 
 def main_of(title: str) -> str | None:
     """Return the name of what a title says that a text is about: "quillbase" of "CHANGELOG for quillbase"."""
+    title = _VERSION_IN_TITLE.sub("", title)
     if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
         return None
+    named = _NAMED_IN_TITLE.match(title)
+    if named is not None and named[1].lower() not in _GENERIC | PROSE_WORDS["function"] | _NO_NAMES:
+        return named[1]
     before, colon, after = title.partition(": ")
     if colon and after[:1].islower() and before[:1].isupper() and " " not in before:
         return before  # "Sluice: operating notes"

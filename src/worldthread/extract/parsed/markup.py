@@ -14,6 +14,7 @@ _ROLE: Final = re.compile(r":[a-z:]{2,20}:`~?([^`<>\n]{1,120})`")
 _ADDRESS: Final = re.compile(r"\s*<(?:https?|ftp|mailto):[^<>\s]+>|\s*\((?:see )?https?://[^()\s]+\)")
 _STRONG: Final = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)([^*\n]{1,200}?)(?<=\S)\1(?![\w*])")
 _TAG: Final = re.compile(r"</?(?:a|b|i|em|strong|code|br|p|span|h[1-6])(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
+_PICTURES: Final = re.compile(r"[\d#*]?[\u2190-\u2bff\ufe0f\u20e3\U0001f000-\U0001faff]+ ?")
 _ASIDE: Final = re.compile(r"\s\(([^()]{2,120})\)")
 _LIMITING: Final = re.compile(
     r"\b(?:if|unless|when|not|no|only|except|excluding|without|optional(?:ly)?|default|or|but|until|since|from|before|after|"
@@ -31,7 +32,7 @@ def without_markup(text: str) -> str:
     Args:
         text: a sentence.
     """
-    text = _IMAGE.sub("", text)
+    text = _PICTURES.sub("", _IMAGE.sub("", text))
     for pattern in (_LINK, _REFERENCE, _QUOTED_REFERENCE, _WORD_REFERENCE):
         text = pattern.sub(r"\1", text)
     text = _STRONG.sub(r"\2", _ROLE.sub(r"`\1`", text))

@@ -88,7 +88,7 @@ def _ages(doc: Doc, quoted: frozenset[int], discourse: Discourse) -> list[Fact]:
         elif token.i > 1 and doc[token.i - 1].text == "," and doc[token.i + 1 : token.i + 2].text in (",", "."):
             last = doc[token.i - 2]
             name = discourse.name_at(last) if is_name(last) else None
-            if name is not None and " " in name and discourse.is_person(name):
+            if name is not None and " " in name and discourse.is_person(name) and "Class" not in name.split():
                 found.append(Fact(name, "has age", token.text))
     return found
 

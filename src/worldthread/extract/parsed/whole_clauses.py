@@ -159,12 +159,16 @@ class WholeClauses:
         found: list[Fact] = []
         if not any(t.tag_ in ("VBZ", "VBP", "VBD") for t in doc):
             return []
+        if "copyright" in doc.text.lower():
+            return []
         for token in doc:
             if not is_name(token) or self.discourse.last_of_name(token) != token.i:
                 continue
             name = self.discourse.name_at(token)
             if name is None or CODE.fullmatch(name):
                 continue
+            if token.dep_ == "pobj" and token.head.lower_ == "of" and not self.discourse.is_person(name):
+                continue  # "a version of Tomli, the tomllib module": the version
             following = doc[token.i + 1 : token.i + 4]
             if (
                 len(following) > 2
@@ -285,12 +289,14 @@ class WholeClauses:
             and "not" in clause.negation.replace("n't", "not")
         ):
             return []
-        can = self._can(clause, subject)
+        can = self._can(clause, subject) or (self.discourse.describes and _enabled(clause) is not None)
         if not _is_plain(clause, is_denied=is_denied, can=can) or is_figure(verb):
             return []
         if not _agrees(clause) or _is_cut_short(clause) or _is_relative(subject) or _has_inset(clause):
             return []
-        if self.discourse.is_news and _is_unspecific(subject):
+        if self.discourse.is_news and subject.lower().split()[0] in _COURTESY and len(subject.split()) == 2:
+            return []  # "Mr Rudd": who is that?
+        if (self.discourse.is_news or self.discourse.is_note) and _is_of_any_state(subject):
             return []
         lead = self._lead(clause)
         if lead is None:
@@ -305,6 +311,8 @@ class WholeClauses:
         relation = self._relation(clause, deed)
         if relation is None:
             return []
+        if words and words[0].lower_ == "dead" and len(words) > 1:
+            relation, words = f"{relation} dead", words[1:]  # "have shot dead eight rebels"
         times = self._times(doc, clause)
         spans = {
             t.i
@@ -344,7 +352,7 @@ class WholeClauses:
                     (placed.fact.valid_from or 0) <= self.at if is_past else not _is_over(clause, placed.fact, self.at)
                 )
                 return [placed] if is_right else []
-        if clause.modal and not dated and not can:
+        if clause.modal and not dated and not self._can(clause, subject):
             return []  # "she will be missed"
         if dated or lead:
             if self.at is not None:
@@ -542,6 +550,8 @@ class WholeClauses:
             return None
         if words[0].lower_ in ("a", "an") and words[0].dep_ == "det" and len(words) > 1:
             words = words[1:]
+        if self.discourse.describes and clause.is_past and len(words) == 1 and words[0].tag_ == "NN":
+            return None  # "mypyc generated wheel": no clause
         if relation.split()[-1] not in WORDS["prepositions"] and all(_YEAR.fullmatch(t.text) for t in words):
             return None  # "bought 1996"
         text = self._words.text(words, subject)
@@ -618,7 +628,7 @@ class WholeClauses:
     def _following(self, clause: Clause) -> tuple[list[Token] | None, Token | None]:
         """Return the words after the verb that belong to the clause, and an infinitive that goes with the verb."""
         verb = clause.verb
-        deed: Token | None = None
+        deed = _enabled(clause) if self.discourse.describes else None
         if clause.lemma.partition(" ")[0] in _BEFORE_DEED:
             deed = next(
                 (
@@ -639,6 +649,8 @@ class WholeClauses:
         for child in children:
             if child.i >= limit:
                 break
+            if child == deed:
+                continue
             if child.dep_ in ("conj", "cc") or is_run_on(child, verb):
                 limit = min(limit, child.left_edge.i)
                 break
@@ -699,6 +711,8 @@ class WholeClauses:
                     "npadvmod",
                     "ccomp",
                 ) and not _is_numeric_comma(token):
+                    if inner.dep_ == "appos" and any(c.dep_ == "conj" for c in inner.children):
+                        return None  # a list of which the parser makes an apposition
                     if (
                         inner.dep_ == "appos"
                         and is_name(inner)
@@ -788,7 +802,8 @@ class WholeClauses:
         if particle:
             words.append(particle)
         if deed is not None:
-            words += ["to", deed.lower_]
+            enabled = next((c.lower_ for c in deed.lefts if c.dep_ == "nsubj"), "")
+            words += [w for w in (enabled, "to" if clause.lemma != "let" else "", deed.lower_) if w]
         return " ".join(words)
 
     def _times(self, doc: Doc, clause: Clause) -> list[TimeExpression]:
@@ -842,10 +857,32 @@ def _is_plain(clause: Clause, *, is_denied: bool, can: bool = False) -> bool:
         and lemma != "describe"
     ):
         return False
-    if any(c.dep_ in ("ccomp", "expl", "csubj", "dep") and not is_run_on(c, verb) for c in verb.children):
+    enabled = _enabled(clause) if can else None
+    if any(
+        c.dep_ in ("ccomp", "expl", "csubj", "dep") and c != enabled and not is_run_on(c, verb) for c in verb.children
+    ):
         return False
     is_to = lemma == "be" and not clause.is_passive and any(c.dep_ == "xcomp" or c.tag_ == "TO" for c in verb.rights)
     return not is_to
+
+
+def _enabled(clause: Clause) -> Token | None:
+    """Return what a thing lets its users do: "send" of "allows you to send requests"; ``None`` elsewhere."""
+    if clause.lemma not in LISTS["enabling"] or clause.negation or clause.is_past or clause.is_passive:
+        return None
+    for child in clause.verb.rights:
+        users = [c for c in child.lefts if c.dep_ == "nsubj"]
+        if (
+            child.dep_ in ("ccomp", "xcomp")
+            and child.tag_ == "VB"
+            and [u.lower_ for u in users]
+            and not child.doc[clause.verb.i + 1 : users[0].i]
+        ):
+            is_plain = users[0].lower_ in LISTS["users"] and not any(
+                c.dep_ in ("aux", "neg") and c.tag_ != "TO" for c in child.lefts
+            )
+            return child if is_plain else None
+    return None
 
 
 def _agrees(clause: Clause) -> bool:
@@ -864,12 +901,9 @@ def _has_inset(clause: Clause) -> bool:
     return any(c.dep_ == "prep" and c.i > subject.i and not is_time(c) for c in clause.verb.lefts)
 
 
-def _is_unspecific(subject: str) -> bool:
-    """Return whether only the text says who a subject is: "Mr Rudd", "Immigration Minister", "the Federal Cabinet"."""
-    words = subject.lower().replace("-", " ").split()
-    if words[0] in _COURTESY and len(words) == 2:
-        return True
-    return all(word in _INSTITUTIONS or not word.isalpha() for word in words)
+def _is_of_any_state(subject: str) -> bool:
+    """Return whether a subject is an office that many states and towns have: "Immigration Minister", "Coast Guard"."""
+    return all(word in _INSTITUTIONS or not word.isalpha() for word in subject.lower().replace("-", " ").split())
 
 
 def _is_half(last: Token, following: Token) -> bool:
