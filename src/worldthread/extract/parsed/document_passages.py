@@ -36,6 +36,7 @@ _PRODUCT: Final = re.compile(
     r"(?<![\w/.'’(-])(?<![A-Z][a-z] )(?!(?:Mc|Mac|O)[A-Z])(?:[A-Z]?[a-z]+[A-Z][A-Za-z]*|[A-Z]{2,}[a-z]{2,}[A-Za-z]*)"
     r"(?= [a-z]| ?[,.;:]|['’]s )"
 )
+_NAMED_CODE: Final = re.compile(r"^[\w./~@-]{2,}$")
 _PLAIN_CODE: Final = re.compile(r"-{0,2}[\w-]+")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _SHORT: Final = 3  # sentences of a text that the rules read if they can
@@ -133,6 +134,8 @@ class DocumentPassageExtractor(PassageExtractor):
             not is_named and fact.subject in self._code.values() and _PLAIN_CODE.fullmatch(fact.subject) is not None
         )
         main = self._code.get(MAIN) if self._main is not None else self._discourse.main
+        if fact.subject in self._code.values() and not _NAMED_CODE.search(fact.subject):
+            return None  # a pattern or a mark, of which only the text says what it does
         if not is_code or main is None or fact.subject == self._unmasked(main):
             return fact if not is_code or main is not None else None
         return None if main is None else replace(fact, subject=f"{fact.subject} ({self._unmasked(main)})")

@@ -908,6 +908,12 @@ def _is_of_any_state(subject: str) -> bool:
 
 def _is_half(last: Token, following: Token) -> bool:
     """Return whether "and" goes on with a list that is cut: "is charged with intimidation and interfering"."""
+    if (
+        following.tag_ in ("NN", "NNS")
+        and last.tag_ in ("NN", "NNP", "JJ")
+        and following.lemma_.lower() not in WORDS["times"]
+    ):
+        return following.lower_ not in _PASSING  # "a full SQL expression language" of which the model makes two phrases
     if following.dep_ != "cc" or following.i + 1 >= len(following.doc):
         return False
     return following.head in (last, *last.ancestors) and following.nbor().tag_ == "VBG"
