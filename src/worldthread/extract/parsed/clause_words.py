@@ -44,7 +44,7 @@ class ClauseWords:
                 return False
             if token.tag_ in _WH and not any(a.dep_ == "relcl" and a in words for a in token.ancestors):
                 return False
-            is_infinitive = token.tag_ == "VB" and token.nbor(-1).tag_ == "TO" and token.nbor(-1) in words[1:]
+            is_infinitive = token.tag_ == "VB" and token.i > words[0].i and token.nbor(-1).tag_ == "TO"
             is_told = token.tag_ in ("VBZ", "VBP", "VBD", "VBN") or is_infinitive  # "a library to render fonts"
             if token.dep_ == "relcl" and not (is_told and token.right_edge in words):
                 return False
