@@ -845,8 +845,10 @@ def _is_plain(clause: Clause, *, is_denied: bool, can: bool = False) -> bool:
         "’", ""
     ).replace("-", "").isalpha():
         return False
+    enabled = _enabled(clause) if can else None
     if (
         lemma in _INNER
+        and enabled is None
         and not (lemma in _TOLD | _BEFORE_DEED and any(c.dep_ in ("dobj", "xcomp") for c in verb.rights))
         and not clause.is_passive
     ):
@@ -857,7 +859,6 @@ def _is_plain(clause: Clause, *, is_denied: bool, can: bool = False) -> bool:
         and lemma != "describe"
     ):
         return False
-    enabled = _enabled(clause) if can else None
     if any(
         c.dep_ in ("ccomp", "expl", "csubj", "dep") and c != enabled and not is_run_on(c, verb) for c in verb.children
     ):

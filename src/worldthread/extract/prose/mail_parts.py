@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _LINE: Final = re.compile(r"[^\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
-_QUOTED: Final = re.compile(r"\s*(?:[A-Za-z]{1,4})?>|\s*[|)]\s")
+_QUOTED: Final = re.compile(r"\s*(?:[A-Za-z]{1,4})?>|\s*(?:[|)]\s|--\])")
 _ATTRIBUTION: Final = re.compile(r".{3,160}\b(?:wrote|writes|said|schrieb|a écrit|escribió)\s*:\s*$")
 _HEADER: Final = re.compile(r"\s*\*?(?:From|Sent|Date|To|Cc|Subject|Von|Gesendet|An|Betreff)\s?:\*? ")
 _HASH: Final = re.compile(r"Hash: SHA\d+$")
