@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clause_words import ClauseWords
 from worldthread.extract.parsed.clauses import WORDS, Clause
-from worldthread.extract.parsed.discourse import CODE, EDITIONS, LISTS, is_name, place_of
+from worldthread.extract.parsed.discourse import CODE, EDITIONS, LISTS, is_name, is_of_nation
 from worldthread.extract.parsed.phrases import is_pronoun
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
@@ -19,6 +19,7 @@ _WHOLE: Final = LISTS["whole"]
 _PROGRAMS: Final = LISTS["programs"]
 _NUMBERED: Final = LISTS["numbered"]
 _INSTITUTIONS: Final = LISTS["of_names"] | LISTS["organisations"] | frozenset(["airport", "bridge", "castle", "mill"])
+_GROUPS: Final = LISTS["groups"]
 _RELATIVE: Final = frozenset(
     ["next", "last", "new", "old", "previous", "coming", "current", "first", "second", "other"]
 )
@@ -147,9 +148,31 @@ class ClauseSubjects:
                 return self._words.text(words, None)  # "the airport of Siro", "a court in Tallinn"
         if self._words.discourse.is_note and determiner == "":
             return self._telegraphic(token)
+        if self._words.discourse.is_news and (described := self._identified(token, determiner)) is not None:
+            return described
         if not self._words.discourse.describes:
             return None
+        if determiner == "this":  # "this library" is what the text describes
+            return self._words.discourse.main if token.lower_ in _WHOLE and token.left_edge.i + 1 == token.i else None
         return self._part(token, determiner) if determiner == "the" else self._plural(token)
+
+    def _identified(self, token: Token, determiner: str) -> str | None:
+        """Return a description of news that a name makes one: "Malaysian police", "talks between India and China"."""
+        if determiner not in ("", "the") or any(t.lower_ in _RELATIVE or t.lower_ == "such" for t in token.lefts):
+            return None
+        beside = [c for c in token.lefts if c.dep_ in ("amod", "compound", "nmod")]
+        places = [c for c in token.rights if c.dep_ == "prep"]
+        if len(places) > 2 or any(c.dep_ not in ("prep", "punct") for c in token.rights):
+            return None
+        has_name = any(is_name(c) or is_of_nation(c) for c in beside)
+        is_group = token.tag_ == "NNS" or token.lemma_.lower() in _GROUPS
+        is_told = bool(places) and is_name(places[-1].right_edge) and places[-1].right_edge.lower_ not in WORDS["times"]
+        if not (is_told or (has_name and is_group and (determiner == "" or not places))):
+            return None
+        if token.tag_ == "NN" and not is_group and determiner == "" and not is_told:
+            return None
+        text = self._noun(token)
+        return None if text is None or not self._words.is_known(list(token.subtree)) else text
 
     def _numbered(self, token: Token) -> str | None:
         """Return "program 4", of which only the text says what it is a program of; ``None`` for another subject."""
@@ -170,6 +193,8 @@ class ClauseSubjects:
         if names:
             return self._words.discourse.name_at(token.doc[self._words.discourse.last_of_name(names[0])])
         if any(c.dep_ in ("relcl", "acl", "appos") for c in token.rights) or token.lemma_.lower() in WORDS["vague"]:
+            return None
+        if owner.lower_ in ("today", "tomorrow", "yesterday", "tonight") or owner.lemma_.lower() in WORDS["times"]:
             return None
         if is_pronoun(owner):
             low = owner.lower_
@@ -223,8 +248,7 @@ class ClauseSubjects:
 
     def _anchored(self, words: str) -> str | None:
         """Return the words for a part with what it is a part of; ``None`` where the text does not say that."""
-        topic = self._words.discourse.topic
-        main = self._words.discourse.main or (place_of(topic) if topic is not None else None)
+        main = self._words.discourse.main
         return None if main is None else f"{words} ({main})"
 
     def _noun(self, token: Token) -> str | None:
@@ -241,6 +265,6 @@ class ClauseSubjects:
             None
             if text is None
             else text[0].lower() + text[1:]
-            if not is_name(words[0]) and not text[1:2].isupper()
+            if not is_name(words[0]) and not is_of_nation(words[0]) and not text[1:2].isupper()
             else text
         )

@@ -38,11 +38,15 @@ class ClauseWords:
             low = token.lower_
             if token.text in ("'", "‘", "’", "`") and token.tag_ != "POS":
                 return False
+            if token.like_url and "/" in token.text:
+                return False  # a headline with its address
             if token.text in MARKS and (token.whitespace_ or not token.i or token.nbor(-1).whitespace_):
                 return False
             if token.tag_ in _WH and not any(a.dep_ == "relcl" and a in words for a in token.ancestors):
                 return False
-            if token.dep_ == "relcl" and not (token.tag_ in ("VBZ", "VBP", "VBD", "VBN") and token.right_edge in words):
+            is_infinitive = token.tag_ == "VB" and token.i > words[0].i and token.nbor(-1).tag_ == "TO"
+            is_told = token.tag_ in ("VBZ", "VBP", "VBD", "VBN") or is_infinitive  # "a library to render fonts"
+            if token.dep_ == "relcl" and not (is_told and token.right_edge in words):
                 return False
             if token.tag_ in ("MD", "EX") or token.dep_ == "neg" or low == "but":
                 return False
@@ -63,6 +67,8 @@ class ClauseWords:
             return bool(token.i) and token.nbor(-1).lower_ == "or"
         if low in ("more", "less", "fewer"):
             return len(following) > 1 and following[0].lower_ == "than" and bool(following[1].like_num)
+        if low == "either":
+            return any(t.lower_ == "or" for t in token.head.children) or any(t.lower_ == "or" for t in following)
         if low == "one":
             is_range = len(following) > 0 and following[0].lower_ == "to"
             return token.dep_ == "nummod" or is_range or any(c.lower_ == "of" for c in token.rights)
@@ -186,8 +192,8 @@ class ClauseWords:
         if low in ("its", "his", "her", "himself", "herself", "itself"):
             if subject == self.discourse.speaker or not self.discourse.is_possible(subject, low):
                 return None
-            if token.tag_ == "PRP" and low == "her":
-                return None
+            if (token.tag_ == "PRP" and low == "her") or "'s " in subject:
+                return None  # "Anna's results ... her": hers, not the results'
             return subject if "(" not in subject else low if token.tag_ == "PRP$" else None
         return None
 

@@ -29,7 +29,7 @@ _MALE: Final = frozenset(["he", "him", "his", "himself"])
 _TITLES: Final = PROSE_WORDS["honorifics"] | LISTS["titles"]
 _WOMEN: Final = LISTS["women"]
 _MEN: Final = LISTS["men"]
-_NATIONS: Final = (
+NATIONS: Final = (
     "an",
     "ese",
     "ish",
@@ -72,6 +72,9 @@ _THING_IN_TITLE: Final = re.compile(
 )
 _TAKEN_BACK: Final = re.compile(r"\bor (?:rather|so (?:i|we) (?:thought|hoped))\b", re.IGNORECASE)
 _TITLE_PARTS: Final = re.compile(r": | [-–—] ")
+# "pytz - World Timezone Definitions", "tmux 3.3"
+_NAMED_IN_TITLE: Final = re.compile(r"([A-Za-z][\w+-]{2,}) [-–—] \w")
+_VERSION_IN_TITLE: Final = re.compile(r"(?<=\w) v?\d+(?:\.\d+)+(?:[ab]\d+|rc\d+)?(?= > |$)")
 _MANUAL: Final = re.compile(
     r"^(?:(?:pocket |user |quick |setup )?(?:guide|introduction|manual) (?:to|for) |"
     r"(?:installing|using|mounting|about) )(?:the |your )?(?=[A-Z])",
@@ -86,6 +89,11 @@ CODE: Final = re.compile(rf"Xcode[a-z]+|{MAIN}")
 def is_name(token: Token) -> bool:
     """Return whether a word is a part of a proper name."""
     return token.tag_ in ("NNP", "NNPS") and (token.text[:1].isupper() or token.text[:1].isdigit())
+
+
+def is_of_nation(token: Token) -> bool:
+    """Return whether a word says of which people something is: "Malaysian"."""
+    return bool(token.text[:1].isupper() and token.tag_ == "JJ" and token.lower_.endswith(NATIONS))
 
 
 class Discourse:
@@ -317,7 +325,7 @@ class Discourse:
                 self._genders.setdefault(full, gender in _WOMEN)
             if " " in name or full != name:
                 self._persons.add(full)
-        if begin + 1 < token.i and begin and doc[begin - 1].lower_ == "the" and doc[begin].lower_.endswith(_NATIONS):
+        if begin + 1 < token.i and begin and doc[begin - 1].lower_ == "the" and doc[begin].lower_.endswith(NATIONS):
             begin += 1  # "the Estonian Kristjan Laur"
         end = token.i + 1
         if (
@@ -532,8 +540,12 @@ def is_function(speaker: str) -> bool:
 
 def main_of(title: str) -> str | None:
     """Return the name of what a title says that a text is about: "quillbase" of "CHANGELOG for quillbase"."""
+    title = _VERSION_IN_TITLE.sub("", title)
     if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
         return None
+    named = _NAMED_IN_TITLE.match(title)
+    if named is not None and named[1].lower() not in _GENERIC | PROSE_WORDS["function"] | _NO_NAMES:
+        return named[1]
     before, colon, after = title.partition(": ")
     if colon and after[:1].islower() and before[:1].isupper() and " " not in before:
         return before  # "Sluice: operating notes"
@@ -560,16 +572,6 @@ def _model_of(title: str) -> str | None:
         if is_model and not re.search(r"(?:19|20)\d\d", name):
             return name
     return None
-
-
-def place_of(title: str) -> str | None:
-    """Return a title that says what a text is about, as "Restoring a backup" does and "Configuration" does not."""
-    if _CODE_TITLE.search(re.sub(r"\(\w+\)$", "", title.replace(" > ", " "))):
-        return None
-    parts = [part for part in title.split(" > ") if not all(w.strip(":,").lower() in _GENERIC for w in part.split())]
-    if not parts:
-        return None
-    return parts[-1] if 1 < len(parts[-1].split()) < 7 and " to " not in parts[-1] else None
 
 
 def _is_main_part(name: str, topic: str) -> bool:

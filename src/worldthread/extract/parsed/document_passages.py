@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.appointments import appointments
 from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name, main_of
+from worldthread.extract.parsed.markup import without_asides, without_markup
 from worldthread.extract.parsed.parser import parse
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -17,6 +18,7 @@ from worldthread.extract.prose.extractor import PassageExtractor
 from worldthread.extract.prose.key_values import without_heading
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.types import Ending, Fact
 
 if TYPE_CHECKING:
@@ -25,6 +27,16 @@ if TYPE_CHECKING:
 _CODE_SPAN: Final = re.compile(
     r"``?([^`\s][^`\n]{0,60}?)``?|(?<![\w/])((?:[~.]?/)[\w.-]*\w(?:/[\w.*-]*[\w*])*/?|--?[a-z][\w-]+(?![\w'’]))"
 )
+_LOWER_NAME: Final = re.compile(
+    r"([a-z][\w+-]*\w) (?:also )?(?:is|was|has|can|will|supports|provides|includes|uses|depends|runs|requires|"
+    r"implements|contains|comes|works|offers|allows|reads|writes|makes) (?=.*[.!]$)"
+)
+# a product with capitals inside, "NumPy", which the parser may take for a noun; no part of a longer name
+_PRODUCT: Final = re.compile(
+    r"(?<![\w/.'’(-])(?<![A-Z][a-z] )(?!(?:Mc|Mac|O)[A-Z])(?:[A-Z]?[a-z]+[A-Z][A-Za-z]*|[A-Z]{2,}[a-z]{2,}[A-Za-z]*)"
+    r"(?= [a-z]| ?[,.;:]|['’]s )"
+)
+_NAMED_CODE: Final = re.compile(r"^[\w./~@-]{2,}$")
 _PLAIN_CODE: Final = re.compile(r"-{0,2}[\w-]+")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _SHORT: Final = 3  # sentences of a text that the rules read if they can
@@ -63,22 +75,25 @@ class DocumentPassageExtractor(PassageExtractor):
         if passage.topic is not None and self._about == passage.topic:
             self._about = main_of(passage.topic) or self._about
         self._main: re.Pattern[str] | None = None
+        self._products: set[str] = set()
         self._is_list = is_list_of_changes([sentence.text for sentence, _ in passage.sentences])
         if not states_facts or self._is_list:
             return
         sentences = [
             s
             for s, _ in passage.sentences
-            if s.speaker is None and is_readable(s.text) and not (passage.topic and _is_command(s.text))
+            if s.speaker is None and is_readable(without_markup(s.text)) and not (passage.topic and _is_command(s.text))
         ]
         is_note = self._is_note and passage.topic is None
         writer = speaker if is_note else None
         discourse = Discourse(passage.context, passage.topic, writer, is_note=is_note, about=self._about)
+        if discourse.main is None:
+            discourse.main = _lower_name([without_heading(s.text) for s in sentences])
         if discourse.main is not None and discourse.main.isalpha() and not any(MAIN in s.text for s in sentences):
             self._main = re.compile(rf"\b(?:{discourse.main}|{discourse.main.capitalize()})\b")
             self._code[MAIN] = discourse.main
             discourse.main = MAIN
-        docs = [_repaired(d) for d in parse(self._masked(without_heading(s.text)) for s in sentences)]
+        docs = [_repaired(d) for d in parse(self._masked(_plain(s.text)) for s in sentences)]
         self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
         discourse.is_personal = any(_FIRST_PERSON.search(text) for text in (s.text for s in sentences))
         discourse.describes = (discourse.main is not None or passage.topic is not None) and is_description(docs)
@@ -94,19 +109,36 @@ class DocumentPassageExtractor(PassageExtractor):
             self._code[name] = match[1] or match[2]
             return name
 
+        def mask_product(match: re.Match[str]) -> str:
+            self._products.add(match[0])
+            known = next((name for name, code in self._code.items() if code == match[0] and name != MAIN), None)
+            number = len(self._code)
+            name = known or f"Xcode{_LETTERS[number // 26 % 26]}{_LETTERS[number % 26]}"
+            self._code[name] = match[0]
+            return name
+
         masked = _CODE_SPAN.sub(mask, text)
-        return masked if self._main is None else self._main.sub(MAIN, masked)
+        if self._main is not None:
+            masked = self._main.sub(MAIN, masked)
+        if self._passage.topic is None:
+            return masked
+        return _PRODUCT.sub(lambda m: m[0] if CODE.fullmatch(m[0]) else mask_product(m), masked)
 
     def _unmasked(self, text: str) -> str:
         return CODE.sub(lambda match: self._code.get(match[0], match[0]), text)
 
     def _with_main(self, fact: Fact) -> Fact | None:
         """Return a fact of code with what the code is a part of: an option, a field and a branch are of something."""
-        is_code = fact.subject in self._code.values() and _PLAIN_CODE.fullmatch(fact.subject) is not None
+        is_named = fact.subject in self._products
+        is_code = (
+            not is_named and fact.subject in self._code.values() and _PLAIN_CODE.fullmatch(fact.subject) is not None
+        )
         main = self._code.get(MAIN) if self._main is not None else self._discourse.main
-        if not is_code or fact.subject == main:
-            return fact
-        return None if main is None else replace(fact, subject=f"{fact.subject} ({main})")
+        if fact.subject in self._code.values() and not _NAMED_CODE.search(fact.subject):
+            return None  # a pattern or a mark, of which only the text says what it does
+        if not is_code or main is None or fact.subject == self._unmasked(main):
+            return fact if not is_code or main is not None else None
+        return None if main is None else replace(fact, subject=f"{fact.subject} ({self._unmasked(main)})")
 
     def _key_values(self, sentence: Sentence) -> tuple[Fact, ...]:
         found = () if self._is_list else super()._key_values(sentence)
@@ -142,6 +174,7 @@ class DocumentPassageExtractor(PassageExtractor):
             if fact.aspect is not None
             and not longer.get(fact.key[:2], "").startswith(f"{fact.object} ")
             and not _is_known_from_text(fact, sentence.text)
+            and f"{fact.object} ago" not in sentence.text
         )
         if clauses.facts and (is_short or is_same):
             return clauses, endings  # with the aspects of its thesis
@@ -153,6 +186,23 @@ class DocumentPassageExtractor(PassageExtractor):
             facts = kept + tuple(fact for fact in facts if (fact.key[0], fact.key[2]) not in ends)
             return clauses._replace(facts=tuple(dict.fromkeys(facts))), endings
         return clauses._replace(facts=tuple(dict.fromkeys(facts)), whole=False), endings
+
+
+def _lower_name(texts: list[str]) -> str | None:
+    """Return the name of a thing that is written in lower case: sentences begin with it, as "tmux runs on Linux"."""
+    first = [match[1] for text in texts if (match := _LOWER_NAME.match(text)) is not None]
+    names = {word for word in first if word not in PROSE_WORDS["function"]}
+    if len(names) != 1:
+        return None
+    [name] = names
+    mentions = sum(len(re.findall(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)) for text in texts)
+    is_common = any(re.search(rf"\b(?:an?|the|this|your) {re.escape(name)}\b", text, re.IGNORECASE) for text in texts)
+    return name if not is_common and (mentions > 1 or not name.isalpha()) else None
+
+
+def _plain(text: str) -> str:
+    """Return the words of a sentence for the parser: without its heading, markup and what brackets only explain."""
+    return without_asides(without_heading(without_markup(text)))
 
 
 def _is_command(text: str) -> bool:

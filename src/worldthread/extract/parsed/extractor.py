@@ -360,7 +360,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._is_given_text = False
         self._is_all_that_is_said = False
         self._beside: dict[int, str] = {}
-        self.whole = states_facts
+        self.whole = states_facts and not any(sentence.is_foreign for sentence, _ in passage.sentences)
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
             said_texts = [sentence.text[_begin(sentence) :] for sentence in sentences]

@@ -19,6 +19,7 @@ from worldthread.extract.parsed.clause_words import MARKS, ClauseWords
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_run_on, relative_clauses
 from worldthread.extract.parsed.discourse import CODE, LISTS, Discourse, is_name, is_role, is_taken_back
 from worldthread.extract.parsed.facts import LocatedFact, is_time
+from worldthread.extract.parsed.named_roles import named_roles
 from worldthread.extract.parsed.phrases import is_pronoun
 from worldthread.extract.parsed.probable import is_figure
 from worldthread.extract.parsed.validity import TURNS, with_times
@@ -55,6 +56,10 @@ _AUXILIARIES: Final = frozenset(
     ["is", "are", "was", "were", "has", "have", "had", "be", "been", "being", "got", "gets"]
 )
 _WAYS: Final = LISTS["ways"]
+_GOING_ON: Final = frozenset(["of", "than", "that", "to", "which", "who", "whom", "whose", "ago"])
+"""Words that go on with what a fact says, so that without them it is cut."""
+_COURTESY: Final = LISTS["courtesy"]
+_INSTITUTIONS: Final = LISTS["institutions"] | LISTS["roles"] | LISTS["titles"]
 _DAY_OF_MONTH: Final = re.compile(r"\bthe \d{1,2}(?:st|nd|rd|th)$")
 _YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d")
 _RELATIVE_TIME: Final = re.compile(
@@ -119,6 +124,7 @@ class WholeClauses:
             for clause, name in self._inner_clauses(doc):
                 found += self._facts(doc, clause, name)
             found += self._appositions(doc)
+        found += self._roles(doc, found)
         if not stated and is_quoted:
             root = next((t for t in doc if t.dep_ == "ROOT"), None)
             named = (
@@ -153,12 +159,16 @@ class WholeClauses:
         found: list[Fact] = []
         if not any(t.tag_ in ("VBZ", "VBP", "VBD") for t in doc):
             return []
+        if "copyright" in doc.text.lower():
+            return []
         for token in doc:
             if not is_name(token) or self.discourse.last_of_name(token) != token.i:
                 continue
             name = self.discourse.name_at(token)
             if name is None or CODE.fullmatch(name):
                 continue
+            if token.dep_ == "pobj" and token.head.lower_ == "of" and not self.discourse.is_person(name):
+                continue  # "a version of Tomli, the tomllib module": the version
             following = doc[token.i + 1 : token.i + 4]
             if (
                 len(following) > 2
@@ -173,7 +183,14 @@ class WholeClauses:
                 if noun.dep_ == "appos" and noun.tag_ == "NN" and doc[noun.left_edge.i - 1].text == ",":
                     found += self._is_a(name, noun, noun.right_edge.i)
             before = doc[self._words.begin_of(token) - 1] if self._words.begin_of(token) else None
-            if before is not None and before.tag_ == "NN" and before.text.islower() and before.text.isalpha():
+            is_whole = token.dep_ != "compound"  # not "the hardline Hamas group"
+            if (
+                is_whole
+                and before is not None
+                and before.tag_ == "NN"
+                and before.text.islower()
+                and before.text.isalpha()
+            ):
                 first = before.i
                 while first and (
                     doc[first - 1].dep_ in ("compound", "amod") and doc[first - 1].tag_ in ("NN", "JJ", "NNP")
@@ -200,6 +217,7 @@ class WholeClauses:
                 continue
             if (
                 owned
+                and not any(c.dep_ == "prep" for c in token.head.rights)
                 and token.head.lemma_.lower() in PERSONAL
                 and not self.discourse.is_thing(name)
                 and owned.lower_ != "my"
@@ -208,9 +226,22 @@ class WholeClauses:
                 words = list(doc[owned.right_edge.i + 1 : token.head.i + 1])
                 if owner is not None and self._words.is_clean(words):
                     found.append(Fact(owner, f"has {self._words.text(words, owner)}", name))
-        root = next((t for t in doc if t.dep_ == "ROOT"), doc[0])
-        nowhere = Clause(root, None, root.lemma_.lower(), (), "", False, False, False, False, "")
+        nowhere = self._nowhere(doc)
         return [LocatedFact(replace(f, aspect=aspect_for(f)), nowhere, is_certain=True) for f in found if f.object]
+
+    def _roles(self, doc: Doc, found: list[LocatedFact]) -> list[LocatedFact]:
+        """Return what persons are called beside their names, where that is not stated already."""
+        if is_taken_back(doc.text):
+            return []
+        stated = {one.fact.key for one in found}
+        facts = [fact for fact in named_roles(doc, self.discourse) if fact.key not in stated]
+        return [LocatedFact(replace(f, aspect=aspect_for(f)), self._nowhere(doc), is_certain=True) for f in facts]
+
+    @staticmethod
+    def _nowhere(doc: Doc) -> Clause:
+        """Return the clause of what is said beside a name, in no clause."""
+        root = next((t for t in doc if t.dep_ == "ROOT"), doc[0])
+        return Clause(root, None, root.lemma_.lower(), (), "", False, False, False, False, "")
 
     def _is_a(self, name: str, noun: Token, last: int) -> list[Fact]:
         article = next((c.lower_ for c in noun.lefts if c.dep_ == "det"), "")
@@ -258,9 +289,14 @@ class WholeClauses:
             and "not" in clause.negation.replace("n't", "not")
         ):
             return []
-        if not _is_plain(clause, is_denied=is_denied) or is_figure(verb):
+        can = self._can(clause, subject) or (self.discourse.describes and _enabled(clause) is not None)
+        if not _is_plain(clause, is_denied=is_denied, can=can) or is_figure(verb):
             return []
-        if not _agrees(clause) or _is_cut_short(clause) or _is_relative(subject):
+        if not _agrees(clause) or _is_cut_short(clause) or _is_relative(subject) or _has_inset(clause):
+            return []
+        if self.discourse.is_news and subject.lower().split()[0] in _COURTESY and len(subject.split()) == 2:
+            return []  # "Mr Rudd": who is that?
+        if (self.discourse.is_news or self.discourse.is_note) and _is_of_any_state(subject):
             return []
         lead = self._lead(clause)
         if lead is None:
@@ -275,6 +311,8 @@ class WholeClauses:
         relation = self._relation(clause, deed)
         if relation is None:
             return []
+        if words and words[0].lower_ == "dead" and len(words) > 1:
+            relation, words = f"{relation} dead", words[1:]  # "have shot dead eight rebels"
         times = self._times(doc, clause)
         spans = {
             t.i
@@ -314,7 +352,7 @@ class WholeClauses:
                     (placed.fact.valid_from or 0) <= self.at if is_past else not _is_over(clause, placed.fact, self.at)
                 )
                 return [placed] if is_right else []
-        if clause.modal and not dated:
+        if clause.modal and not dated and not self._can(clause, subject):
             return []  # "she will be missed"
         if dated or lead:
             if self.at is not None:
@@ -356,6 +394,11 @@ class WholeClauses:
             whole = self._fact(doc, clause, subject, relation, words)
             return [] if whole is None else [whole]
         return [found]
+
+    def _can(self, clause: Clause, subject: str) -> bool:
+        """Return whether a clause says what the thing that a text describes can do: "tmux can be detached from"."""
+        is_main = self.discourse.describes and subject == self.discourse.main
+        return is_main and clause.modal == "can" and not clause.negation and not clause.is_perfect
 
     def _of_time(
         self, doc: Doc, clause: Clause, subject: str, relation: str, dated: list[Token], times: list[TimeExpression]
@@ -473,7 +516,12 @@ class WholeClauses:
         )
         if not self._words.is_clean(words) or not self._words.is_known(words, is_anchored=is_anchored):
             return None
-        is_cut = words[-1].i + 1 < len(doc) and doc[words[-1].i + 1].text in MARKS - {".", "!", ";"}
+        following = doc[words[-1].i + 1] if words[-1].i + 1 < len(doc) else None
+        if following is not None and (following.lower_ in _GOING_ON or _is_half(words[-1], following)):
+            return None
+        if words[0].tag_ in ("JJ", "RB") and len(words) > 1 and words[1].tag_ == "PRP$":
+            return None  # "has cut short his holiday"
+        is_cut = following is not None and following.text in MARKS - {".", "!", ";"}
         if is_cut and words[-1].tag_.startswith("VB"):
             return None
         if words[-1].tag_ in ("IN", "TO", "DT", "CC", "PRP$") or (words[-1].dep_ == "prep"):
@@ -502,6 +550,8 @@ class WholeClauses:
             return None
         if words[0].lower_ in ("a", "an") and words[0].dep_ == "det" and len(words) > 1:
             words = words[1:]
+        if self.discourse.describes and clause.is_past and len(words) == 1 and words[0].tag_ == "NN":
+            return None  # "mypyc generated wheel": no clause
         if relation.split()[-1] not in WORDS["prepositions"] and all(_YEAR.fullmatch(t.text) for t in words):
             return None  # "bought 1996"
         text = self._words.text(words, subject)
@@ -578,7 +628,7 @@ class WholeClauses:
     def _following(self, clause: Clause) -> tuple[list[Token] | None, Token | None]:
         """Return the words after the verb that belong to the clause, and an infinitive that goes with the verb."""
         verb = clause.verb
-        deed: Token | None = None
+        deed = _enabled(clause) if self.discourse.describes else None
         if clause.lemma.partition(" ")[0] in _BEFORE_DEED:
             deed = next(
                 (
@@ -599,6 +649,8 @@ class WholeClauses:
         for child in children:
             if child.i >= limit:
                 break
+            if child == deed:
+                continue
             if child.dep_ in ("conj", "cc") or is_run_on(child, verb):
                 limit = min(limit, child.left_edge.i)
                 break
@@ -659,6 +711,8 @@ class WholeClauses:
                     "npadvmod",
                     "ccomp",
                 ) and not _is_numeric_comma(token):
+                    if inner.dep_ == "appos" and any(c.dep_ == "conj" for c in inner.children):
+                        return None  # a list of which the parser makes an apposition
                     if (
                         inner.dep_ == "appos"
                         and is_name(inner)
@@ -696,6 +750,7 @@ class WholeClauses:
             and verb.tag_ in ("VBN", "VBD")
             and first.lemma_ != "bear"
             and verb != first
+            and deed is None
             and not any(c.dep_ in ("dobj", "nsubj", "nsubjpass") for c in verb.children)
         ):
             own = [
@@ -747,7 +802,8 @@ class WholeClauses:
         if particle:
             words.append(particle)
         if deed is not None:
-            words += ["to", deed.lower_]
+            enabled = next((c.lower_ for c in deed.lefts if c.dep_ == "nsubj"), "")
+            words += [w for w in (enabled, "to" if clause.lemma != "let" else "", deed.lower_) if w]
         return " ".join(words)
 
     def _times(self, doc: Doc, clause: Clause) -> list[TimeExpression]:
@@ -771,11 +827,15 @@ def _is_doubtful(doc: Doc) -> bool:
     return text.rstrip("\"'”’»)] ").endswith(("?", ":")) or len(doc) > 60 or is_taken_back(text)
 
 
-def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
+def _is_plain(clause: Clause, *, is_denied: bool, can: bool = False) -> bool:
     """Return whether a clause tells something as true: no modal verb, no attitude, no earlier past."""
     if clause.lemma == "be back" or (clause.is_perfect and clause.is_progressive):
         return False
-    if clause.modal and (clause.modal not in _WILL or clause.negation or clause.is_past or clause.is_perfect):
+    if (
+        clause.modal
+        and not can
+        and (clause.modal not in _WILL or clause.negation or clause.is_past or clause.is_perfect)
+    ):
         return False
     if clause.is_past and (clause.is_perfect or clause.is_progressive):
         return False
@@ -785,8 +845,10 @@ def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
         "’", ""
     ).replace("-", "").isalpha():
         return False
+    enabled = _enabled(clause) if can else None
     if (
         lemma in _INNER
+        and enabled is None
         and not (lemma in _TOLD | _BEFORE_DEED and any(c.dep_ in ("dobj", "xcomp") for c in verb.rights))
         and not clause.is_passive
     ):
@@ -797,10 +859,31 @@ def _is_plain(clause: Clause, *, is_denied: bool) -> bool:
         and lemma != "describe"
     ):
         return False
-    if any(c.dep_ in ("ccomp", "expl", "csubj", "dep") and not is_run_on(c, verb) for c in verb.children):
+    if any(
+        c.dep_ in ("ccomp", "expl", "csubj", "dep") and c != enabled and not is_run_on(c, verb) for c in verb.children
+    ):
         return False
     is_to = lemma == "be" and not clause.is_passive and any(c.dep_ == "xcomp" or c.tag_ == "TO" for c in verb.rights)
     return not is_to
+
+
+def _enabled(clause: Clause) -> Token | None:
+    """Return what a thing lets its users do: "send" of "allows you to send requests"; ``None`` elsewhere."""
+    if clause.lemma not in LISTS["enabling"] or clause.negation or clause.is_past or clause.is_passive:
+        return None
+    for child in clause.verb.rights:
+        users = [c for c in child.lefts if c.dep_ == "nsubj"]
+        if (
+            child.dep_ in ("ccomp", "xcomp")
+            and child.tag_ == "VB"
+            and [u.lower_ for u in users]
+            and not child.doc[clause.verb.i + 1 : users[0].i]
+        ):
+            is_plain = users[0].lower_ in LISTS["users"] and not any(
+                c.dep_ in ("aux", "neg") and c.tag_ != "TO" for c in child.lefts
+            )
+            return child if is_plain else None
+    return None
 
 
 def _agrees(clause: Clause) -> bool:
@@ -809,6 +892,32 @@ def _agrees(clause: Clause) -> bool:
     if verb.tag_ != "VBP" or clause.auxiliaries or clause.lemma == "be" or subject is None:
         return True
     return subject.tag_ != "NN" and (subject.tag_ != "NNP" or any(c.dep_ == "conj" for c in subject.rights))
+
+
+def _has_inset(clause: Clause) -> bool:
+    """Return whether words that belong to the subject stand between it and its verb: "the winner of the X to Y"."""
+    subject = clause.subject
+    if subject is None or clause.verb.dep_ == "relcl":
+        return False
+    return any(c.dep_ == "prep" and c.i > subject.i and not is_time(c) for c in clause.verb.lefts)
+
+
+def _is_of_any_state(subject: str) -> bool:
+    """Return whether a subject is an office that many states and towns have: "Immigration Minister", "Coast Guard"."""
+    return all(word in _INSTITUTIONS or not word.isalpha() for word in subject.lower().replace("-", " ").split())
+
+
+def _is_half(last: Token, following: Token) -> bool:
+    """Return whether "and" goes on with a list that is cut: "is charged with intimidation and interfering"."""
+    if (
+        following.tag_ in ("NN", "NNS")
+        and last.tag_ in ("NN", "NNP", "JJ")
+        and following.lemma_.lower() not in WORDS["times"]
+    ):
+        return following.lower_ not in _PASSING  # "a full SQL expression language" of which the model makes two phrases
+    if following.dep_ != "cc" or following.i + 1 >= len(following.doc):
+        return False
+    return following.head in (last, *last.ancestors) and following.nbor().tag_ == "VBG"
 
 
 def _is_relative(subject: str) -> bool:

@@ -241,7 +241,7 @@ class PassageExtractor:
             quoted = True
         referents = self._referents(sentence)
         clauses, endings = Clauses(), list[Ending]()
-        if self._states_facts and not quoted and not self._is_torn_off(sentence):
+        if self._states_facts and not (quoted or sentence.is_foreign or self._is_torn_off(sentence)):
             clauses, endings = self._statements(sentence, found, referents)
             if not clauses.facts and not endings:
                 clauses = clauses._replace(facts=self._key_values(sentence), whole=False)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from worldthread.extract.prose.mail_parts import foreign_lines
 from worldthread.extract.prose.words import WORDS
 from worldthread.text import one_line
 
@@ -21,6 +22,7 @@ LONGEST_SENTENCE: Final = 1000
 _WRAPPED_LINE: Final = 60  # characters; a longer line without a final mark continues in the next one
 _SHORTEST_CLAUSE: Final = 20  # characters on either side of a semicolon that ends a sentence
 _LONGEST_TITLE: Final = 120
+_LONGEST_HEAD: Final = 30  # characters of a title that is not mistaken for the first line of a wrapped paragraph
 
 _LINE: Final = re.compile(r"[^\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
 _SPACE: Final = re.compile(r"\s*")
@@ -51,6 +53,7 @@ class Sentence(NamedTuple):
         body: offset in ``text`` at which the sentence proper begins, after a speaker's label.
         speaker: who says it in a chat line such as "Anna: I live in Rome."; ``None`` elsewhere.
         paragraph: number of the paragraph (list item, heading, chat line) that it belongs to, from 0.
+        is_foreign: whether it is in a message, but not by its sender: quoted, forwarded, a signature.
     """
 
     text: str
@@ -59,6 +62,7 @@ class Sentence(NamedTuple):
     body: int = 0
     speaker: str | None = None
     paragraph: int = 0
+    is_foreign: bool = False
 
 
 class _Block(NamedTuple):
@@ -123,7 +127,9 @@ def title_of(text: str) -> tuple[str | None, int]:
             or (prefix is not None and prefix["bullet"])
         ):
             return None, 0
-        if len(title.split()) > 14 or (second[0][:1].islower() and "\n\n" not in text[first.end() : rest.end()]):
+        is_wrapped = second[0][:1].islower() and "\n\n" not in text[first.end() : rest.end()]
+        is_narrow = len(title) <= _LONGEST_HEAD and len(second[0]) >= _WRAPPED_LINE  # no line of a wrapped text
+        if len(title.split()) > 14 or (is_wrapped and not is_narrow):
             return None, 0
     return title, rest.end()
 
@@ -137,18 +143,27 @@ def _is_role(label: str) -> bool:
     return label.lower() in WORDS["speaker_roles"]
 
 
-def _blocks(text: str, start: int) -> Iterator[_Block]:
-    """Yield the blocks of a text from ``start`` on; the lines of a wrapped paragraph stay together."""
+def _blocks(text: str, start: int, foreign: frozenset[int] = frozenset()) -> Iterator[_Block]:
+    """Yield the blocks of a text from ``start`` on; the lines of a wrapped paragraph stay together.
+
+    Args:
+        text: the text.
+        start: where to begin.
+        foreign: where the lines begin that somebody else has written, which are never joined to other ones.
+    """
     begin = end = label_end = -1
+    was_foreign = False
     label: str | None = None
     for line in _LINE.finditer(text, start):
         if not line[0].strip():
             continue
         prefix = _PREFIX.match(line[0])
         joins = False
-        if begin >= 0 and prefix is None:
+        is_foreign = line.start() in foreign
+        if begin >= 0 and prefix is None and is_foreign == was_foreign:
             gap = text[end : line.start()]
             joins = (gap in ("\n", "\r\n", "\r")) and _continues(text, end, line.start())
+        was_foreign = is_foreign
         if joins:
             end = line.end()
             continue
@@ -206,9 +221,9 @@ def split_sentences(text: str, start: int = 0, speaker: str | None = None) -> li
     Returns:
         The sentences, with offsets in ``text``; none of them is empty.
     """
-    blocks = list(_blocks(text, start))
     if speaker is not None:
-        return list(_said_by(speaker, text, blocks))
+        return list(_said_by(speaker, text, start))
+    blocks = list(_blocks(text, start))
     speakers = _speakers(text, blocks)
     found = []
     for number, block in enumerate(blocks):
@@ -225,16 +240,19 @@ def split_sentences(text: str, start: int = 0, speaker: str | None = None) -> li
     return found
 
 
-def _said_by(speaker: str, text: str, blocks: list[_Block]) -> Iterator[Sentence]:
+def _said_by(speaker: str, text: str, start: int) -> Iterator[Sentence]:
     """Yield the sentences of a text that one speaker says, each with the speaker's label."""
     label = f"{one_line(speaker)}: "
-    for number, block in enumerate(blocks):
+    foreign = frozenset(start + offset for offset in foreign_lines(text[start:]))
+    for number, block in enumerate(_blocks(text, start, foreign)):
         begin = block.start
+        line = max(start, *(text.rfind(mark, 0, begin) + 1 for mark in ("\n", "\r")))
+        is_foreign = line in foreign
         for end in _sentence_ends(text, block.start, block.end):
             for piece_start, piece_end in _pieces(text, begin, end):
                 clean = one_line(text[piece_start:piece_end])
                 if clean:
-                    yield Sentence(label + clean, piece_start, piece_end, len(label), speaker, number)
+                    yield Sentence(label + clean, piece_start, piece_end, len(label), speaker, number, is_foreign)
             begin = end
 
 
