@@ -36,11 +36,13 @@ from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
+from worldthread.extract.parsed.simple_facts import acceptable, joined_with, states_nothing
+from worldthread.extract.parsed.simple_sentences import SimpleSentences
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.parsed.withheld_endings import withheld
 from worldthread.extract.prose.clauses import Clauses
-from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
+from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity, annotated_passages
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
@@ -312,13 +314,22 @@ class _ParsedPassageExtractor(PassageExtractor):
         speaker: the meaning of "I" in sentences that name no speaker.
         states_facts: whether its plain statements are read; not in a language without rules.
         at: world time of the text; ``None`` where that is not known.
+        is_simple: whether it is one simple sentence that was taken out of a message.
     """
 
     def __init__(
-        self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True, *, at: float | None = None
+        self,
+        passage: AnnotatedPassage,
+        speaker: str,
+        states_facts: bool = True,
+        *,
+        at: float | None = None,
+        is_simple: bool = False,
     ) -> None:
         super().__init__(passage, speaker, states_facts)
         self._at = at
+        self._simple_sentences = None if is_simple or is_program(speaker) else SimpleSentences()
+        self._only: Doc | None = None
         self._docs: dict[int, Doc] = {}
         self.changes: list[Change] = []
         self.replacing: list[Fact] = []
@@ -340,16 +351,40 @@ class _ParsedPassageExtractor(PassageExtractor):
             docs = parse(_ANY_MORE.sub(" anymore", _NOWADAYS.sub("", text)) for text in texts)
             self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
             said = [doc for doc in docs if any(token.tag_ in _FINITE for token in doc)]
-            self._is_all_that_is_said = len(said) == 1 or len(docs) == 1
+            stating = [doc for doc in docs if not states_nothing(doc)]
+            self._only = stating[0] if len(stating) == 1 else docs[0] if len(docs) == 1 else None
+            self._is_all_that_is_said = len(said) == 1 or self._only is not None
             if at is not None:
                 self._beside = {id(docs[i]): text for i, text in with_times_beside(docs, at).items()}
 
     def _statements(
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
+        clauses, endings = self._statements_of_whole(sentence, found, referents)
+        if self._simple_sentences is None or self._is_letter or _is_figurative(sentence):
+            return clauses, endings
+        doc = self._docs[id(sentence)]
+        persons = frozenset(e.name for e in found if e.kind == "person")
+        facts = self._of_simple_sentences(doc, self._simple_sentences.of(doc, persons), clauses.facts)
+        return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings
+
+    def _of_simple_sentences(self, doc: Doc, simple: list[str], stated: tuple[Fact, ...]) -> tuple[Fact, ...]:
+        """Return the facts of a sentence with those of the simple sentences in it, each read by itself."""
+        is_only = doc is self._only
+        for text in simple:
+            if is_only and text == doc.text.rstrip(".! "):
+                continue
+            for passage in annotated_passages(f"{self._speaker}: {text}.", self._speaker):
+                reader = _ParsedPassageExtractor(passage, self._speaker, at=self._at, is_simple=True)
+                found = [s for statements, _ in reader.extract() for s in statements if isinstance(s, Fact)]
+                stated = joined_with(stated, [f for f in found if is_only or acceptable(f, text)])
+        return stated
+
+    def _statements_of_whole(
+        self, sentence: Sentence, found: list[NamedEntity], referents: Referents
+    ) -> tuple[Clauses, list[Ending]]:
         self._relative = None
-        is_ironic = any(pattern.match(sentence.text, sentence.body) for pattern in (_IRONY, _IRONIC_PRAISE))
-        if is_ironic or _EXAGGERATED.search(sentence.text, sentence.body):
+        if _is_figurative(sentence):
             self.whole = False
             return Clauses(), []
         if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
@@ -375,7 +410,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         found_facts = whole_facts(doc, read, stated, referents, self._at)
         stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
-        if not stated and len(self._docs) == 1 and not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
+        if not stated and doc is self._only and not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
             found_facts = stated = _plainly(doc, read, referents)
         stated = self._with_dated_sentence(doc, stated, referents, names)
         if self._is_plan_before:
@@ -405,7 +440,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if is_program(referents.speaker):
             return ()
         found = asserted_facts(doc, read, stated, referents)
-        if len(self._docs) == 1 or self._is_letter or not found:
+        if doc is self._only or self._is_letter or not found:
             return found
         sure = tuple(one for one in found if is_distinct(one.clause))
         return tuple(one.stated for one in self._readings(doc, read, sure, referents) if is_likely(one))
@@ -458,10 +493,16 @@ class _ParsedPassageExtractor(PassageExtractor):
         times = tuple(time_expressions(doc.text, self._at)) if self._at is not None and is_dated else ()
         understood = {one.clause.verb for one in read.facts}
         known = frozenset(self._known)
-        is_alone = len(self._docs) == 1
+        is_alone = doc is self._only
         return [
             Reading(doc, one, referents, times, known, one.clause.verb not in understood, is_alone) for one in found
         ]
+
+
+def _is_figurative(sentence: Sentence) -> bool:
+    """Return whether a sentence is ironic or exaggerates."""
+    is_ironic = any(pattern.match(sentence.text, sentence.body) for pattern in (_IRONY, _IRONIC_PRAISE))
+    return is_ironic or _EXAGGERATED.search(sentence.text, sentence.body) is not None
 
 
 def _plainly(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
