@@ -36,7 +36,8 @@ from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
-from worldthread.extract.parsed.simple_facts import acceptable, joined_with, states_nothing
+from worldthread.extract.parsed.simple_assertions import asserted
+from worldthread.extract.parsed.simple_facts import acceptable, is_garbled, joined_with, states_nothing
 from worldthread.extract.parsed.simple_sentences import SimpleSentences
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -365,19 +366,28 @@ class _ParsedPassageExtractor(PassageExtractor):
             return clauses, endings
         doc = self._docs[id(sentence)]
         persons = frozenset(e.name for e in found if e.kind == "person")
-        facts = self._of_simple_sentences(doc, self._simple_sentences.of(doc, persons), clauses.facts)
+        facts = self._of_simple_sentences(doc, self._simple_sentences, persons, clauses.facts)
         return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings
 
-    def _of_simple_sentences(self, doc: Doc, simple: list[str], stated: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    def _of_simple_sentences(
+        self, doc: Doc, simple: SimpleSentences, persons: frozenset[str], stated: tuple[Fact, ...]
+    ) -> tuple[Fact, ...]:
         """Return the facts of a sentence with those of the simple sentences in it, each read by itself."""
         is_only = doc is self._only
-        for text in simple:
-            if is_only and text == doc.text.rstrip(".! "):
+        stated = tuple(one for one in stated if not is_garbled(one))
+        for one in simple.of(doc, persons):
+            found: list[Fact] = []
+            if is_only and one.text == doc.text.rstrip(" !").removesuffix("."):
+                found = list(asserted(one, doc, self._speaker, simple.people | persons, self._at))
+                stated = joined_with(stated, found)
                 continue
-            for passage in annotated_passages(f"{self._speaker}: {text}.", self._speaker):
+            for passage in annotated_passages(f"{self._speaker}: {one.text}.", self._speaker):
                 reader = _ParsedPassageExtractor(passage, self._speaker, at=self._at, is_simple=True)
-                found = [s for statements, _ in reader.extract() for s in statements if isinstance(s, Fact)]
-                stated = joined_with(stated, [f for f in found if is_only or acceptable(f, text)])
+                part = next(iter(reader._docs.values()))
+                facts = [s for statements, _ in reader.extract() for s in statements if isinstance(s, Fact)]
+                found += [f for f in facts if (is_only and not is_garbled(f)) or acceptable(f, one, part)]
+                found += asserted(one, part, self._speaker, simple.people | persons, self._at)
+            stated = joined_with(stated, found)
         return stated
 
     def _statements_of_whole(

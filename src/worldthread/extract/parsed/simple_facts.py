@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from worldthread.extract.parsed.simple_sentences import LISTS, Simple
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-_LISTS: Final = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(
-        files("worldthread.extract.parsed").joinpath("simple_sentences.toml").read_text(encoding="utf-8")
-    ).items()
-}
 _FINITE: Final = frozenset(["MD", "VBD", "VBP", "VBZ"])
 _SHORT: Final = 5  # words of a sentence without a verb that only reacts
 _REACTION: Final = re.compile(
@@ -43,7 +36,7 @@ def states_nothing(doc: Doc) -> bool:
     if not text or text.rstrip("\"'”’») ").endswith("?"):
         return True
     words = [t for t in doc if not t.is_punct]
-    if not words or words[0].lower_ in _LISTS["requests"] | _LISTS["thanking"]:
+    if not words or words[0].lower_ in LISTS["requests"] | LISTS["thanking"]:
         return True
     if _REACTION.fullmatch(text) is not None:
         return True
@@ -58,7 +51,20 @@ def joined_with(stated: tuple[Fact, ...], found: list[Fact]) -> tuple[Fact, ...]
         stated: the facts of the sentence.
         found: the facts of the simple sentence.
     """
-    return stated + tuple(one for one in found if not any(_says_the_same(one, other) for other in stated))
+    joined = list(stated)
+    for one in found:
+        same = next((i for i, other in enumerate(joined) if _says_the_same(one, other)), None)
+        if same is None:
+            joined.append(one)
+        elif _says_more(one, joined[same]):
+            joined[same] = one
+    return tuple(joined)
+
+
+def _says_more(one: Fact, other: Fact) -> bool:
+    """Return whether a fact is another one with more behind its object, or with its time."""
+    is_longer = one.relation == other.relation and one.object.startswith(f"{other.object},")
+    return is_longer and one.valid_from == other.valid_from
 
 
 def _says_the_same(one: Fact, other: Fact) -> bool:
@@ -68,11 +74,36 @@ def _says_the_same(one: Fact, other: Fact) -> bool:
     return one.key == other.key or len(words & others) * 2 > min(len(words), len(others))
 
 
-def acceptable(fact: Fact, text: str) -> bool:
+_NAMING: Final = ("has name", "is called")
+_NOTHING: Final = frozenset(["yes", "no", "ok", "okay", "so", "that", "it"])
+
+
+def is_garbled(fact: Fact) -> bool:
+    """Return whether a fact takes more for a name than is one, or answers: "Pete did yes"."""
+    if fact.object.lower() in _NOTHING:
+        return True
+    return fact.relation in _NAMING and " and " in fact.object and "'s " in fact.object
+
+
+def acceptable(fact: Fact, simple: Simple, doc: Doc) -> bool:
     """Return whether a fact of a simple sentence is stated although the message says other things, too.
 
     Args:
-        fact: the fact.
-        text: the simple sentence.
+        fact: the fact, read as if the sentence were all that is said.
+        simple: the sentence.
+        doc: its dependency tree.
     """
+    first, *others = fact.relation.split()
+    if is_garbled(fact) or fact.relation.startswith(("needs to", "wants to")) or not fact.object:
+        return False
+    if simple.subject.lower() in ("it", "there", "this", "that", "they"):
+        return False
+    if others and first == "is" and others[0].endswith("ing"):
+        return fact.valid_from is not None or others[0] in LISTS["lasting_progressive"]
+    token = next((t for t in doc if t.lower_ == first), None)
+    if token is not None and token.tag_ == "VBD":
+        if first in ("was", "were"):
+            return fact.relation.startswith(("was born", "was diagnosed"))
+        is_new = token.lemma_ == "get" and any(t.lower_ in ("a", "an", "new") for t in doc[token.i + 1 : token.i + 3])
+        return token.lemma_.lower() in LISTS["life_events"] or is_new
     return True

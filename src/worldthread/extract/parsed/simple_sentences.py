@@ -18,7 +18,7 @@ from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_LISTS: Final = {
+LISTS: Final = {
     name: frozenset(words.split())
     for name, words in tomllib.loads(
         files("worldthread.extract.parsed").joinpath("simple_sentences.toml").read_text(encoding="utf-8")
@@ -32,6 +32,18 @@ _SUBJECTS: Final = frozenset(["i", "we", "he", "she", "they", "it", "there", "th
 _MARKS: Final = frozenset([",", ";", "–", "—", "-", "--", "...", "…", ":", "(", ")"])
 _LONGEST_SUBJECT: Final = 6
 _LONGEST: Final = 26  # words of a simple sentence
+
+
+class Simple(NamedTuple):
+    """A simple sentence.
+
+    Args:
+        text: the sentence, without a mark at its end.
+        subject: the words that it begins with, of which the rest is said.
+    """
+
+    text: str
+    subject: str
 
 
 class Span(NamedTuple):
@@ -52,7 +64,12 @@ class SimpleSentences:
     def __init__(self) -> None:
         self._people = People()
 
-    def of(self, doc: Doc, persons: frozenset[str]) -> list[str]:
+    @property
+    def people(self) -> frozenset[str]:
+        """The names of the persons and animals that were spoken of."""
+        return frozenset(one.rpartition(" ")[2] for one in self._people.known if one.rpartition(" ")[2][:1].isupper())
+
+    def of(self, doc: Doc, persons: frozenset[str]) -> list[Simple]:
         """Return the simple sentences of the next sentence.
 
         Args:
@@ -65,7 +82,7 @@ class SimpleSentences:
         """
         if not len(doc) or any(t.text in ('"', "“", "”", "``", "''") for t in doc):
             return []
-        found: list[str] = []
+        found: list[Simple] = []
         subject = ""
         is_reported = False
         for span in _clauses(doc):
@@ -74,18 +91,19 @@ class SimpleSentences:
                 continue
             tokens = [doc[i] for i in range(*span)]
             first = tokens[0].lower_
-            if first in _LISTS["conditions"]:
+            if first in LISTS["conditions"]:
                 return found if first in ("after", "before", "since", "while") else []
             if is_reported or _asks(tokens, doc):
                 continue
-            is_reported = any(t.lemma_.lower() in _LISTS["reports"] and t.tag_ in _FINITE | {"VBN", "VBG"} for t in tokens)
+            is_reported = any(t.lemma_.lower() in LISTS["reports"] and t.tag_ in _FINITE | {"VBN", "VBG"} for t in tokens)
             if is_reported:
                 continue
             for text, own in _predicates(doc, span, subject):
                 stated = self._people.resolved(text)
                 subject = own or subject
                 if stated is not None:
-                    found.append(stated)
+                    begin = stated[: len(stated) - len(text) + len(own)] if stated != text else _capital(own)
+                    found.append(Simple(stated, begin.strip()))
             self._people.observe(tokens, persons)
         return found
 
@@ -94,7 +112,7 @@ class People:
     """Who was spoken of in a message, to know whom "he" means at the beginning of a simple sentence."""
 
     def __init__(self) -> None:
-        self._known: dict[str, bool | None] = {}
+        self.known: dict[str, bool | None] = {}
         """Whether each is a woman; ``None`` where that is not known."""
 
     def observe(self, tokens: list[Token], persons: frozenset[str]) -> None:
@@ -112,6 +130,8 @@ class People:
             if match["kin"].lower() in WORDS["pets"] | WORDS["relations"]:
                 found[match["name"]] = None
         named = {one.split()[-1] for one in found}
+        if _PARTNER.search(text) is not None:
+            found["my partner"] = None
         is_introduced = _I_AM.match(text) is not None
         first = tokens[0]
         if first.tag_ == "NNP" and first.text in persons and first.text not in named:
@@ -121,8 +141,8 @@ class People:
         if others and not is_introduced:
             found |= dict.fromkeys(others)
         for one, is_woman in found.items():
-            same = next((k for k in self._known if k == one or k.endswith(f" {one}")), None)
-            self._known.setdefault(same or one, is_woman)
+            same = next((k for k in self.known if k == one or k.endswith(f" {one}")), None)
+            self.known.setdefault(same or one, is_woman)
 
     def resolved(self, text: str) -> str | None:
         """Return a simple sentence with whom its first word means; ``None`` where that is not clear."""
@@ -133,11 +153,11 @@ class People:
         if word in ("it", "they", "there", "this", "that", "its", "their"):
             return text if word in ("it", "there") else None
         is_woman = word in ("she", "her")
-        fitting = [one for one, known in self._known.items() if known is None or known == is_woman]
+        fitting = [one for one, known in self.known.items() if known is None or known == is_woman]
         if len(fitting) != 1:
             return None
         one = fitting[0]
-        self._known[one] = is_woman
+        self.known[one] = is_woman
         rest = text[match.end() :]
         shown = one[0].upper() + one[1:]
         if word in ("his", "her"):
@@ -151,12 +171,18 @@ class People:
         return shown + rest
 
 
-_KIN: Final = "|".join(sorted((re.escape(w) for w in WORDS["relations"] | WORDS["pets"]), key=len, reverse=True))
+KIN: Final = "|".join(sorted((re.escape(w) for w in WORDS["relations"] | WORDS["pets"]), key=len, reverse=True))
 _OWN: Final = re.compile(
-    rf"\b(?:[Mm]y|[Oo]ur) (?P<before>(?:[a-z-]+ ){{0,2}}?)(?P<kin>{_KIN})\b(?:,? (?:called |named )?(?P<name>[A-ZÀ-Þ][a-zà-ÿ]+))?(?!['’]s [a-z]+ (?:is|has))"
+    rf"\b(?:[Mm]y|[Oo]ur) (?P<before>(?:[a-z-]+ ){{0,2}}?)(?P<kin>{KIN})\b(?:,? (?:called |named )?(?P<name>[A-ZÀ-Þ][a-zà-ÿ]+))?(?!['’]s [a-z]+ (?:is|has))"
+)
+_GAPPED: Final = re.compile(
+    rf"(?P<first>(?:is|'s) (?:called|named) [\w -]+?),? and (?:his|her) (?P<kin>{KIN})(?:'s| is)? (?P<name>[A-ZÀ-Þ]\w+)"
 )
 _NAMED_PET: Final = re.compile(
-    rf"\b(?:an?|one) (?:[a-z0-9-]+ ){{0,4}}?(?P<kin>{_KIN})(?:,| called| named) (?P<name>[A-ZÀ-Þ][a-zà-ÿ]+)"
+    rf"\b(?:an?|one) (?:[a-z0-9-]+ ){{0,4}}?(?P<kin>{KIN})(?:,| called| named) (?P<name>[A-ZÀ-Þ][a-zà-ÿ]+)"
+)
+_PARTNER: Final = re.compile(
+    r"\b(?:seeing|dating|going out with) (?:someone|somebody|an? (?:\w+ )?(?:guy|man|girl|woman|lad|bloke|fella|lady))\b", re.IGNORECASE
 )
 _I_AM: Final = re.compile(r"(?:I'm|I am|My name is|my name's|This is) [A-ZÀ-Þ]|.*, [A-Z]\w+$")
 _PRONOUN: Final = re.compile(r"(?P<word>he|she|his|her|they|their|it|its|there|this|that)\b", re.IGNORECASE)
@@ -169,14 +195,14 @@ def _clauses(doc: Doc) -> list[Span]:
     while i < len(doc):
         token = doc[i]
         is_mark = token.text in _MARKS and not (token.text == "-" and not (doc[i - 1].whitespace_ and token.whitespace_))
-        is_conjunction = token.lower_ in _LISTS["conjunctions"] or (
-            token.lower_ in _LISTS["asides"] and token.dep_ in ("mark", "advmod", "cc", "prep")
+        is_conjunction = token.lower_ in LISTS["conjunctions"] or (
+            token.lower_ in LISTS["asides"] and token.dep_ in ("mark", "advmod", "cc", "prep")
         )
         if is_mark or is_conjunction:
             j = i + 1
-            while j < len(doc) and (doc[j].lower_ in _LISTS["conjunctions"] | _LISTS["openers"] or doc[j].text in _MARKS):
+            while j < len(doc) and (doc[j].lower_ in LISTS["conjunctions"] | LISTS["openers"] or doc[j].text in _MARKS):
                 j += 1
-            is_aside = token.lower_ in _LISTS["asides"]
+            is_aside = token.lower_ in LISTS["asides"]
             if j < len(doc) and (is_aside or _begins_clause(doc, j) or _begins_question(doc, j)):
                 if _has_verb(doc, cuts[-1], i):
                     cuts.append(i)
@@ -188,11 +214,11 @@ def _clauses(doc: Doc) -> list[Span]:
 
 def _has_verb(doc: Doc, begin: int, end: int) -> bool:
     """Return whether words say something by themselves: no part before the subject."""
-    while begin < end and (doc[begin].lower_ in _LISTS["conjunctions"] | _LISTS["openers"] or doc[begin].text in _MARKS):
+    while begin < end and (doc[begin].lower_ in LISTS["conjunctions"] | LISTS["openers"] or doc[begin].text in _MARKS):
         begin += 1
     if begin == end:
         return False
-    if doc[begin].lower_ in _LISTS["conditions"]:
+    if doc[begin].lower_ in LISTS["conditions"]:
         return sum(t.tag_ in _FINITE for t in doc[begin:end]) > 1
     return any(t.tag_ in _FINITE or t.lower_ in ("'s", "'m", "'re", "'ve") for t in doc[begin:end]) or (
         doc[begin].tag_ in ("VBG", "VBN", "VBD", "VB")
@@ -255,11 +281,11 @@ def _begins_question(doc: Doc, begin: int) -> bool:
     """Return whether words ask or ask for something: "what should I cook", "can you", "please keep that in mind"."""
     low = doc[begin].lower_
     after = doc[begin + 1].lower_ if begin + 1 < len(doc) else ""
-    if low in _LISTS["asking"] and (low not in _LISTS["relative"]):
-        return low not in _LISTS["auxiliaries"] or after in _SUBJECTS | {"you", "n't", "my", "the", "any"}
-    if low in _LISTS["relative"]:
+    if low in LISTS["asking"] and (low not in LISTS["relative"]):
+        return low not in LISTS["auxiliaries"] or after in _SUBJECTS | {"you", "n't", "my", "the", "any"}
+    if low in LISTS["relative"]:
         return doc.text.rstrip().endswith("?") and doc[begin].dep_ not in ("nsubj", "nsubjpass")
-    return low in _LISTS["requests"]
+    return low in LISTS["requests"]
 
 
 def _asks(tokens: list[Token], doc: Doc) -> bool:
@@ -268,16 +294,16 @@ def _asks(tokens: list[Token], doc: Doc) -> bool:
     is_last = tokens[-1].i >= len(doc) - 2
     if is_last and doc.text.rstrip().endswith("?"):
         return True
-    return _begins_question(doc, first.i) or first.lower_ in _LISTS["requests"]
+    return _begins_question(doc, first.i) or first.lower_ in LISTS["requests"]
 
 
 def _trimmed(doc: Doc, span: Span) -> Span:
     begin, end = span
     while begin < end and (
-        doc[begin].lower_ in _LISTS["conjunctions"] | _LISTS["openers"] or doc[begin].is_punct or doc[begin].tag_ == "UH"
+        doc[begin].lower_ in LISTS["conjunctions"] | LISTS["openers"] or doc[begin].is_punct or doc[begin].tag_ == "UH"
     ):
         begin += 1
-    while end > begin and (doc[end - 1].is_punct or doc[end - 1].lower_ in _LISTS["trailing"]):
+    while end > begin and (doc[end - 1].is_punct or doc[end - 1].lower_ in LISTS["trailing"]):
         end -= 1
     return Span(begin, end)
 
@@ -295,6 +321,8 @@ def _predicates(doc: Doc, span: Span, before: str) -> list[tuple[str, str]]:
     if verb is None:
         return []
     parts = _joined_predicates(doc, close, end, verb)
+    if verb.lemma_ == "be" or verb.lower_ in ("'s", "'m", "'re"):
+        parts = [part for a, b in parts for part in _joined_states(doc, a, b, verb)]
     found: list[tuple[str, str]] = []
     for number, (a, b) in enumerate(parts):
         words = doc[a:b].text
@@ -303,7 +331,16 @@ def _predicates(doc: Doc, span: Span, before: str) -> list[tuple[str, str]]:
         if number == 0 and doc[a].lower_ in ("'s", "’s") and subject.lower() not in _SUBJECTS:
             follow = next((t for t in doc[a + 1 : b] if t.tag_ != "RB"), None)
             words = ("has" if follow is not None and follow.lower_ in ("been", "got", "had") else "is") + doc[a + 1 - 1 : b].text[2:]
+        elif number and doc[a].tag_ in ("JJ", "VBN") and not any(t.tag_ in _FINITE for t in doc[a:b]):
+            be = verb.text if verb.lower_ not in ("'s", "’s") else "is"
+            words = f"{be} {words}" if not be.startswith("'") else f"{be} {words}"
         space = "" if words[:1] in "'’" else " "
+        gapped = _GAPPED.fullmatch(words)
+        if gapped is not None and subject.lower() not in _SUBJECTS:
+            named = f"{_capital(subject)}'s {gapped['kin']}"
+            found.append((f"{_capital(subject)} {gapped['first']}", subject))
+            found.append((f"{named} is called {gapped['name']}", named))
+            continue
         found.append((_capital(f"{subject}{space}{words}"), subject))
     return found
 
@@ -316,7 +353,7 @@ def _joined_predicates(doc: Doc, begin: int, end: int, verb: Token) -> list[tupl
         if token.lower_ not in ("and", "but") and token.text != ",":
             continue
         j = i + 1
-        while j < end and doc[j].lower_ in _LISTS["conjunctions"] | _LISTS["openers"]:
+        while j < end and doc[j].lower_ in LISTS["conjunctions"] | LISTS["openers"]:
             j += 1
         if j >= end:
             break
@@ -329,14 +366,26 @@ def _joined_predicates(doc: Doc, begin: int, end: int, verb: Token) -> list[tupl
     parts = [(begin, cuts[0])]
     for a, b in zip(cuts, [*cuts[1:], end], strict=True):
         first = a
-        while first < b and (doc[first].is_punct or doc[first].lower_ in _LISTS["conjunctions"] | _LISTS["openers"]):
+        while first < b and (doc[first].is_punct or doc[first].lower_ in LISTS["conjunctions"] | LISTS["openers"]):
             first += 1
         parts.append((first, b))
     return [(a, _without_mark(doc, a, b)) for a, b in parts]
 
 
+def _joined_states(doc: Doc, begin: int, end: int, verb: Token) -> list[tuple[int, int]]:
+    """Return the parts of "is twelve now and stiff in the mornings", the second without its verb."""
+    if not begin <= verb.i < end:
+        return [(begin, end)]
+    for i in range(verb.i + 2, end - 1):
+        if doc[i].lower_ == "and" and doc[i + 1].tag_ in ("JJ", "VBN") and (doc[i - 1].tag_ in ("JJ", "CD", "VBN") or doc[i - 1].lower_ == "now"):
+            following = doc[i + 2] if i + 2 < end else None
+            if following is None or following.tag_ in ("IN", "TO", "RB") or following.is_punct:
+                return [(begin, i), (i + 1, end)]
+    return [(begin, end)]
+
+
 def _without_mark(doc: Doc, begin: int, end: int) -> int:
-    while end > begin and (doc[end - 1].is_punct or doc[end - 1].lower_ in _LISTS["conjunctions"]):
+    while end > begin and (doc[end - 1].is_punct or doc[end - 1].lower_ in LISTS["conjunctions"]):
         end -= 1
     return end
 
@@ -347,9 +396,9 @@ def _without_subject(doc: Doc, span: Span, before: str) -> list[tuple[str, str]]
     first = doc[begin]
     words = doc[begin:end].text
     subject = before or "I"
-    if first.tag_ in ("VBD", "VBN") or (first.tag_ == "VBP" and subject == "I" and first.lower_ in _LISTS["own_verbs"]):
+    if first.tag_ in ("VBD", "VBN") or (first.tag_ == "VBP" and subject == "I" and first.lower_ in LISTS["own_verbs"]):
         return [(f"{_capital(subject)} {words[0].lower()}{words[1:]}", subject)]
-    if first.tag_ == "VBG" and not any(t.tag_ in _FINITE for t in doc[begin:end]) and first.lower_ in _LISTS["own_gerunds"]:
+    if first.tag_ == "VBG" and not any(t.tag_ in _FINITE for t in doc[begin:end]) and first.lower_ in LISTS["own_gerunds"]:
         be = "'m" if subject == "I" else "'re" if subject.lower() == "we" else " is"
         return [(f"{_capital(subject)}{be} {words[0].lower()}{words[1:]}", subject)]
     return []
