@@ -37,7 +37,13 @@ from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.simple_assertions import asserted
-from worldthread.extract.parsed.simple_facts import acceptable, is_garbled, joined_with, states_nothing
+from worldthread.extract.parsed.simple_facts import (
+    acceptable,
+    is_garbled,
+    joined_with,
+    states_nothing,
+    with_name,
+)
 from worldthread.extract.parsed.simple_sentences import SimpleSentences
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -373,21 +379,21 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, doc: Doc, simple: SimpleSentences, persons: frozenset[str], stated: tuple[Fact, ...]
     ) -> tuple[Fact, ...]:
         """Return the facts of a sentence with those of the simple sentences in it, each read by itself."""
-        is_only = doc is self._only
         stated = tuple(one for one in stated if not is_garbled(one))
-        for one in simple.of(doc, persons):
-            found: list[Fact] = []
+        parts = simple.of(doc, persons)
+        is_only = doc is self._only and len(parts) == 1
+        for one in parts:
             if is_only and one.text == doc.text.rstrip(" !").removesuffix("."):
-                found = list(asserted(one, doc, self._speaker, simple.people | persons, self._at))
-                stated = joined_with(stated, found)
+                stated = joined_with(stated, asserted(one, doc, self._speaker, simple.people | persons, self._at))
                 continue
             for passage in annotated_passages(f"{self._speaker}: {one.text}.", self._speaker):
                 reader = _ParsedPassageExtractor(passage, self._speaker, at=self._at, is_simple=True)
                 part = next(iter(reader._docs.values()))
                 facts = [s for statements, _ in reader.extract() for s in statements if isinstance(s, Fact)]
-                found += [f for f in facts if (is_only and not is_garbled(f)) or acceptable(f, one, part)]
+                named = [with_name(fact, one, part) for fact in facts]
+                found = [f for f in named if (is_only and not is_garbled(f)) or acceptable(f, one, part)]
                 found += asserted(one, part, self._speaker, simple.people | persons, self._at)
-            stated = joined_with(stated, found)
+                stated = joined_with(stated, found)
         return stated
 
     def _statements_of_whole(

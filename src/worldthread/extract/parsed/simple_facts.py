@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.simple_sentences import LISTS, Simple
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -44,7 +47,7 @@ def states_nothing(doc: Doc) -> bool:
     return len(words) <= _SHORT and not has_content
 
 
-def joined_with(stated: tuple[Fact, ...], found: list[Fact]) -> tuple[Fact, ...]:
+def joined_with(stated: tuple[Fact, ...], found: Sequence[Fact]) -> tuple[Fact, ...]:
     """Return the facts of a sentence with those of a simple sentence in it that say something else.
 
     Args:
@@ -63,6 +66,8 @@ def joined_with(stated: tuple[Fact, ...], found: list[Fact]) -> tuple[Fact, ...]
 
 def _says_more(one: Fact, other: Fact) -> bool:
     """Return whether a fact is another one with more behind its object, or with its time."""
+    if one.relation == "has age" and other.relation == "is":
+        return True
     is_longer = one.relation == other.relation and one.object.startswith(f"{other.object},")
     return is_longer and one.valid_from == other.valid_from
 
@@ -71,18 +76,38 @@ def _says_the_same(one: Fact, other: Fact) -> bool:
     if normalise_name(one.subject) != normalise_name(other.subject):
         return False
     words, others = (set(re.findall(r"\w+", f"{f.relation} {f.object}".lower())) for f in (one, other))
-    return one.key == other.key or len(words & others) * 2 > min(len(words), len(others))
+    told, others_told = (set(re.findall(r"\w+", f.object.lower())) for f in (one, other))
+    is_part = told <= others_told or others_told <= told
+    return one.key == other.key or is_part or len(words & others) * 2 > min(len(words), len(others))
 
 
 _NAMING: Final = ("has name", "is called")
+_WISHING: Final = ("needs to", "wants to", "has to", "plans to be", "plans to get", "wishes")
+_CUT: Final = frozenset(["has in", "has on", "has out", "has up", "has down", "has off", "has back"])
+_ONES: Final = frozenset(["one", "ones", "thing", "things", "bit", "rest", "everything", "everyone", "whole"])
+_MEASURE: Final = re.compile(r"\b(?:years?|months?|weeks?|degrees|hours?|minutes) (?!of)")
+_DAY: Final = re.compile(r"\d|day\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE)
 _NOTHING: Final = frozenset(["yes", "no", "ok", "okay", "so", "that", "it"])
 
 
 def is_garbled(fact: Fact) -> bool:
     """Return whether a fact takes more for a name than is one, or answers: "Pete did yes"."""
-    if fact.object.lower() in _NOTHING:
+    if fact.object.lower() in _NOTHING or fact.object.endswith(" own") or " degrees" in f" {fact.object}":
         return True
     return fact.relation in _NAMING and " and " in fact.object and "'s " in fact.object
+
+
+def with_name(fact: Fact, simple: Simple, doc: Doc) -> Fact:
+    """Return a fact of a simple sentence with the capital of its subject, and without a space before a comma.
+
+    Args:
+        fact: the fact.
+        simple: the sentence.
+        doc: its dependency tree.
+    """
+    is_lowered = fact.subject != simple.subject and fact.subject.lower() == simple.subject.lower()
+    subject = simple.subject if is_lowered and doc[0].tag_ == "NNP" else fact.subject
+    return replace(fact, subject=subject, object=fact.object.replace(" ,", ","))
 
 
 def acceptable(fact: Fact, simple: Simple, doc: Doc) -> bool:
@@ -94,14 +119,26 @@ def acceptable(fact: Fact, simple: Simple, doc: Doc) -> bool:
         doc: its dependency tree.
     """
     first, *others = fact.relation.split()
-    if is_garbled(fact) or fact.relation.startswith(("needs to", "wants to")) or not fact.object:
+    if is_garbled(fact) or not fact.object or fact.relation.startswith(_WISHING) or fact.relation in _CUT:
         return False
-    if simple.subject.lower() in ("it", "there", "this", "that", "they"):
+    if simple.subject.lower() in ("it", "there", "this", "that", "they") or set(fact.subject.lower().split()) & _ONES:
+        return False
+    if fact.relation == "is on" and (_MEASURE.search(fact.object) or not _DAY.search(fact.object)) and fact.valid_from:
+        return False
+    if any(t.lower_ == first.removesuffix("s") and t.lower_ in WORDS["same_past"] for t in doc):
+        return False  # "I set the back three weeks": now or then?
+    last = fact.object.split()[-1]
+    said = next((t for t in doc if t.text == last), None)
+    if said is not None and len(fact.object.split()) == 1 and said.tag_ in ("RB", "RBR", "RBS", "RP") and others != ["not"]:
+        return fact.object == "away"
+    is_thing = simple.subject.lower().startswith(("the ", "this ", "that ")) or not simple.subject[:1].isupper()
+    if is_thing and fact.relation == "is" and fact.object.islower() and not any(c.isdigit() for c in fact.object):
         return False
     if others and first == "is" and others[0].endswith("ing"):
         return fact.valid_from is not None or others[0] in LISTS["lasting_progressive"]
     token = next((t for t in doc if t.lower_ == first), None)
-    if token is not None and token.tag_ == "VBD":
+    is_got = first == "got" and not any(t.lower_ in ("'ve", "'s", "have", "has") for t in doc)
+    if token is not None and (token.tag_ == "VBD" or is_got):
         if first in ("was", "were"):
             return fact.relation.startswith(("was born", "was diagnosed"))
         is_new = token.lemma_ == "get" and any(t.lower_ in ("a", "an", "new") for t in doc[token.i + 1 : token.i + 3])

@@ -247,6 +247,8 @@ def _subject_end(doc: Doc, begin: int) -> int | None:
     if after >= len(doc):
         return None
     verb = doc[after]
+    if doc[end - 1].tag_ in ("NN", "NNP") and end - begin < 3 and verb.lower_ in ("are", "were", "have", "'re", "do"):
+        return None  # "herself and Paul are sick of it"
     if _is_contraction(doc, after) or verb.tag_ in _FINITE or verb.lower_ in ("'m", "'re", "'ve", "'ll", "'d", "'s"):
         return end
     return None
