@@ -119,10 +119,27 @@ def unended(memory: Memory, at: datetime) -> set[Statement]:
 
 
 def has_words(fact: Fact, words: str) -> bool:
-    """Return whether the words occur in a fact: "smoke" in "smokes", "4" not in "44"."""
-    end = r"(?!\d)" if words[-1].isdigit() else ""
-    pattern = rf"(?<!\w){re.escape(normalise_text(words))}{end}"
-    return re.search(pattern, normalise_text(f"{fact.subject} {fact.relation} {fact.object}")) is not None
+    """Return whether the words occur in a fact: "smoke" in "smokes", "doing a PhD" in "does PhD", "4" not in "44"."""
+    text = f"{fact.subject} {fact.relation} {fact.object}"
+    pairs = ((normalise_text(words), normalise_text(text)), (_uninflected(words), _uninflected(text)))
+    return any(re.search(_in_words(wanted), said) is not None for wanted, said in pairs)
+
+
+def _in_words(words: str) -> str:
+    """Return an expression for words in a row, of which the last may go on and those before it may be verbs."""
+    end = r"(?!\d)" if words[-1:].isdigit() else ""
+    *before, last = words.split(" ")
+    forms = [
+        f"{re.escape(word)}(?:e?s|ing|ed)?" if len(word) > 2 and word.isalpha() else re.escape(word) for word in before
+    ]
+    return rf"(?<!\w){' '.join([*forms, re.escape(last)])}{end}"
+
+
+def _uninflected(text: str) -> str:
+    """Return a text without articles, with "do" and "have" for their forms: how a fact is worded is not judged."""
+    text = re.sub(r"\b(ca|do|does|did|is|are|was|were|has|have)n['’]?t\b", r"\1 not", normalise_text(text))
+    text = re.sub(r"\b(?:an?|the) (?=\w)", "", text)
+    return re.sub(r"\b(?:has|had|having)\b", "have", re.sub(r"\b(?:does|did|doing)\b", "do", text))
 
 
 def with_days(fact: Fact) -> Fact:
@@ -131,7 +148,13 @@ def with_days(fact: Fact) -> Fact:
     def worded(date: re.Match[str]) -> str:
         day = datetime.fromisoformat(date[0])
         ending = "th" if 10 < day.day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
-        return f"{date[0]}, {day:%A} {day.day}{ending}, {day.day} {day:%B}"
+        names = (
+            f"{day:%A} {day.day}{ending}",
+            f"{day.day} {day:%B}",
+            f"{day.day}{ending} of {day:%B}",
+            f"{day:%B} {day.day}",
+        )
+        return ", ".join((date[0], *names))
 
     return replace(fact, object=re.sub(r"\d{4}-\d\d-\d\d", worded, fact.object))
 
@@ -227,7 +250,7 @@ def judge_change(part: str, before: Before, later: str, words: str, *others: str
     with new_memory() as memory:
         messages = tell_all(memory, before, FIRST, speaker)
         first = {s for s in unended(memory, FIRST) if isinstance(s, Fact)}
-        held = {s for s in first if has_words(s, words)}
+        held = {s for s in first if has_words(with_days(s), words)}
         tell(memory, later, LATER, speaker)
         last = unended(memory, LATER)
         stated = tuple(map(str, stated_facts(memory)))

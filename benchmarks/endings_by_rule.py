@@ -89,7 +89,7 @@ def development() -> Iterator[dict[str, Any]]:
             facts = [
                 {
                     "statement": statement_text(fact, speaker),
-                    "hit": bool(words) and has_words(with_days(fact) if kind == "correction" else fact, words),
+                    "hit": bool(words) and has_words(with_days(fact), words),
                     "other": any(has_words(fact, other) for other in others),
                     "ruled": fact not in last,
                 }

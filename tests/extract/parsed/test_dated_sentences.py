@@ -161,3 +161,33 @@ def test_a_verb_alone_is_read_only_where_nothing_else_is_said(stated: Stated) ->
         "I ate. You know how it is there. Last spring I hiked the Pennine Way, and the view was a dream for all of us."
     )
     assert not any("hiked" in fact for fact, _, _ in stated(longer))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "who", "event"),
+    [
+        (
+            "My brother Tom is coming on Friday.",
+            "Ana | has brother | Tom",
+            ("Tom | plans to | come", "2024-05-17", "2024-05-18"),
+        ),
+        (
+            "My brother Tom was in Leeds on Friday.",
+            "Ana | has brother | Tom",
+            ("Tom | was in | Leeds", "2024-05-10", "2024-05-11"),
+        ),
+        (
+            "I went to Rome with my colleague Marta in April.",
+            "Ana | has colleague | Marta",
+            ("Ana | went to | Rome with Ana's colleague Marta", "2024-04-01", "2024-05-01"),
+        ),
+        ("Our cat Tiger was born in 2019.", "Ana | has cat | Tiger", ("Tiger | born in | 2019", "2019-01-01", "")),
+        ("My mum and my stepdad Ron are coming on the 24th, so be nice.", "Ana | has stepdad | Ron", None),
+    ],
+)
+def test_who_somebody_is_holds_whenever_something_is_told_of_them(
+    stated: Stated, sentence: str, who: str, event: tuple[str, str, str] | None
+) -> None:
+    found = stated(sentence)
+    assert (who, "", "") in found
+    assert event is None or event in found

@@ -19,6 +19,9 @@ STATED = [
     ("My sister Clara is a vet.", ["Clara, is a, vet", "Tom, has sister, Clara"]),
     ("My uncle lives in Quebec.", ["Tom's uncle, lives in, Quebec"]),
     ("My favourite colour is dark blue.", ["Tom, has favourite colour, dark blue"]),
+    ("My son is called Alex and his wife Nina.", ["Tom's son, has name, Alex"]),
+    ("I'm only 16.", ["Tom, has age, 16"]),
+    ("I live on my own in Cork.", ["Tom, lives, alone", "Tom, lives in, Cork"]),
     ("Our parrot is called Polly.", ["Tom's parrot, has name, Polly"]),
     ("I have a whippet called Luna.", ["Tom, has, whippet called Luna", "Luna, is a, whippet"]),
     ("I'm allergic to shellfish.", ["Tom, is allergic to, shellfish"]),
@@ -74,6 +77,11 @@ STATED = [
 
 EMPTY = [
     "Do you live in Bergen?",
+    "I'm a 9, you're a 9.",
+    "I'm up to 81.",
+    "I'm down to 183 from 186.",
+    "I need to tell my manager I'm quitting.",
+    "Come and stay, Jen's got the sofa bed in the study now.",
     "If I lived in Bergen, I'd buy a boat.",
     "I think Anna lives in Rome.",
     "Anna said she works for a bank.",

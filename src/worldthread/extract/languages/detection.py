@@ -72,6 +72,13 @@ def _inverse(items: Mapping[str, frozenset[str]], weight: float) -> dict[str, tu
 _ENGLISH_FRAME: Final = re.compile(
     r"\bmy (?:[\w'’-]+ ){1,3}(?:is|are|was|were|has|have|had|will|can|and|lives?|works?|got|in|on"
     r"|at|for|to|turned|just)\b"
+    r"|\b(?:my|our) (?:[\w-]+ ){0,2}[\w-]+['’]s [a-z]"
+    r"|(?-i:\bI) (?:am|have|was|had|do|did|will|can|never|always|often|only) "
+    r"|\b(?:he|she|we|they|i) (?:is|are|has|have|had|was|were|lives?|works?|owes?|likes?|shares?|runs?|plays?|drives?) "
+    r"|(?-i:[A-Z][a-z]+)(?:['’]s| is| has) (?:an?|the|my|our|his|her|due|not|also|now|[a-z]+ing|in|on|at) \w"
+    r"|(?-i:[A-Z][a-z]+) (?:is|has) my [a-z]"
+    r"|\b(?:my|our) [\w-]+ (?:[a-z]{2,}s|[a-z]{2,}ed) (?:my|our|his|her|the|at|in|on|for|with|an?)\b"
+    r"|(?-i:\bI) [a-z]+ (?:on|at|in|for) [\w]"
     r"|\b(?:i['’]?m|i['’]?ve|i['’]ll|i['’]d|don['’]?t|can['’]?t|doesn['’]?t|it['’]s|he['’]s|she['’]s"
     r"|we['’]re|we['’]ve) \w"
     r"|(?-i:\bI) [a-z]+ (?:an?|some) [a-z]|\bthe [a-z]"

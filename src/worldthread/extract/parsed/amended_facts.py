@@ -74,6 +74,7 @@ def amended_facts(
     known = [f for f in (*view.facts(subject=speaker), *named_facts(amendment.text, speaker, view)) if f not in new]
     everything = list(dict.fromkeys([*recent, *known]))
     denied = _denied(amendment, speaker, new, everything, recent)
+    denied = denied or _of_somebody_else(amendment, recent)
     if denied:
         return with_named(denied, view)
     if amendment.cue is Cue.NONE or not amendment.is_short or adds(amendment.text):
@@ -171,6 +172,23 @@ def _has_other_value(amendment: Amendment, fact: Fact, speaker: str, new: Sequen
     )
 
 
+_NOT_WHOSE: Final = re.compile(r"\bit(?:'s| is| was) (?:my|our) (?P<whose>[\w-]+) (?:who|that|not)\b", re.IGNORECASE)
+
+
+def _of_somebody_else(amendment: Amendment, recent: Sequence[Fact]) -> list[Fact]:
+    """Return the fact that a message says of another one: "Mr Patel is the agent", "it's my son who can't have it"."""
+    if amendment.cue is not Cue.ERROR:
+        return []
+    abouts = {normalise_name(value.about) for value in amendment.given if len(value.about) > 2}
+    found = [fact for fact in recent if fact.key[2] in abouts and fact.key[1] in _NAMINGS | {"is"}]
+    whose = _NOT_WHOSE.search(amendment.text.replace("’", "'"))
+    if not found and whose is not None:
+        said = {_root(word) for word in _WORD.findall(amendment.text.lower())}
+        others = [fact for fact in recent if "'s " in fact.key[0] and plain_subject(fact) != whose["whose"].lower()]
+        found = [fact for fact in others if said & {_root(word) for word in _WORD.findall(fact.key[2])}]
+    return found if len({fact.key[0] for fact in found}) == 1 else []
+
+
 # -- what is stated in place of something -----------------------------------------------------------------------------
 
 
@@ -266,7 +284,7 @@ def _given_anew(amendment: Amendment, speaker: str, said: Sequence[tuple[float, 
             ):
                 continue
             is_near = is_near_spelling(value.words, fact.object)
-            is_alike = _fits_in_place(value.words, fact.object)
+            is_alike = _fits_in_place(value.words, fact.object) or _differs_in_number(value.words, fact.object)
             named = _named_in(amendment, fact, speaker)
             is_other = time == last and _is_in_place(value, fact, amendment)
             if not is_near and not (is_alike and (kind.name != "common" or named)) and not is_other:
@@ -315,6 +333,22 @@ def _fits_in_place(new: str, old: str) -> bool:
         return kind.unit in ("", other.unit) or kind.unit in _AGES
     is_mixed = any(word[:1].islower() for word in _WORD.findall(new) if word not in _LIGHT_WORDS)
     return kind.name != "name" or not is_mixed or any(w[:1].islower() for w in _WORD.findall(old))
+
+
+def _differs_in_number(new: str, old: str) -> bool:
+    """Return whether a value is another number for the only one of an old value: "eight" of "eldest of seven"."""
+    words, others = ([w.lower() for w in _WORD.findall(text) if w.lower() not in _LIGHT_WORDS] for text in (new, old))
+    places = [n for n, word in enumerate(others) if _number(word) is not None]
+    numbers = [word for word in words if _number(word) is not None]
+    if len(places) != 1 or len(numbers) != 1 or _number(numbers[0]) == _number(others[places[0]]):
+        return False
+    rest = {_root(word) for word in words if word not in numbers}
+    return rest <= {_root(word) for word in others}
+
+
+def _number(word: str) -> int | None:
+    digits = re.fullmatch(r"(\d+)[a-z]{0,3}", word)
+    return number_of(word) if number_of(word) is not None else (int(digits[1]) if digits is not None else None)
 
 
 def _says_more(value: Value, fact: Fact) -> bool:

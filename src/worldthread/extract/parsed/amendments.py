@@ -254,7 +254,10 @@ def _read_clause(clause: str, denied: list[Value], given: list[Value]) -> None:
         about = match.groupdict(default="").get("about", "").lower()
         given.append(Value(_bare_value(value), about))
         return
-    value = _bare_value(clause.lstrip("*"))
+    value = _bare_value(clause.strip("*"))
+    if value != clause and "*" in clause and " " not in value:  # "vents*" of "vets"
+        given.append(Value(value))
+        return
     is_alone = inside is not None and not _LIGHT.sub("", inside["before"]).strip()
     if _BARE.match(value) is not None and (is_alone or _has_bare_value(value)):
         given.append(Value(value))

@@ -66,7 +66,7 @@ def asserted_facts(
     Returns:
         Its facts, in order.
     """
-    if not read.clauses or _is_unmeant(doc):
+    if not read.clauses or is_unmeant(doc):
         return ()
     understood = {one.clause.verb.lower_ for one in stated}
     found = []
@@ -94,8 +94,12 @@ def is_distinct(clause: Clause) -> bool:
     return subject.lower_ == "i" or subject.tag_ in ("NN", "NNP", "JJS")
 
 
-def _is_unmeant(doc: Doc) -> bool:
-    """Return whether a sentence is a question, a report, a joke, an exaggeration or of a story."""
+def is_unmeant(doc: Doc) -> bool:
+    """Return whether a sentence is a question, a report, a joke, an exaggeration or of a story.
+
+    Args:
+        doc: the dependency tree of the sentence.
+    """
     text = doc.text
     if text.rstrip("\"'”’»)] ").endswith(("?", ":")) or '"' in text or _UNMEANT.search(text) is not None:
         return True
@@ -140,20 +144,28 @@ def _asserted(clause: Clause, subject: NamedPhrase, referents: Referents) -> Fac
         return None  # that it never happened is no state
     if (clause.modal and clause.modal not in ("ca", "can") and not _is_preference(clause)) or is_figure(clause.verb):
         return None
-    words = _following(clause)
+    words = following_words(clause)
     if not words or _is_of_the_moment(clause, words):
         return None
     is_state = clause.lemma == "be" and not clause.is_passive
     if not (is_lasting(clause, words) if is_state else _is_plain_deed(clause, words)):
         return None
-    relation = _relation(clause)
+    relation = relation_of_clause(clause)
     if relation is None or (len(words) == 1 and words[0].tag_ in ("IN", "RP", "TO")):
         return None
-    return _fact(clause, subject, relation, words, referents)
+    return fact_of_words(clause, subject.name, relation, words, referents)
 
 
-def _fact(clause: Clause, subject: NamedPhrase, relation: str, words: list[Token], referents: Referents) -> Fact | None:
-    """Return a fact of the words after a verb; ``None`` where they point at something else."""
+def fact_of_words(clause: Clause, subject: str, relation: str, words: list[Token], referents: Referents) -> Fact | None:
+    """Return a fact of the words after a verb; ``None`` where they point at something else.
+
+    Args:
+        clause: the clause.
+        subject: the name of its subject.
+        relation: its verb as a relation.
+        words: what follows the verb.
+        referents: whom the pronouns mean.
+    """
     first = words[0]
     if len(words) > 2 and first.dep_ == "advmod" and words[1].dep_ == "prep":
         relation, words = f"{relation} {first.lower_} {words[1].lower_}", words[2:]  # "lives next to"
@@ -165,7 +177,7 @@ def _fact(clause: Clause, subject: NamedPhrase, relation: str, words: list[Token
     if any(t.lower_ in pointing and t.tag_ != "CD" for t in words):
         return None
     value = render(words[0], words[-1].i, referents)
-    return None if value is None or value.lower() == subject.name.lower() else Fact(subject.name, relation, value)
+    return None if value is None or value.lower() == subject.lower() else Fact(subject, relation, value)
 
 
 def _is_preference(clause: Clause) -> bool:
@@ -208,8 +220,12 @@ def _is_one_day(token: Token) -> bool:
     return token.lower_ in PROSE_WORDS["months"] and is_when
 
 
-def _following(clause: Clause) -> list[Token] | None:
-    """Return the words behind the verb that belong to the clause; ``None`` where another clause limits it."""
+def following_words(clause: Clause) -> list[Token] | None:
+    """Return the words behind the verb that belong to a clause; ``None`` where another clause limits it.
+
+    Args:
+        clause: the clause.
+    """
     verb = clause.verb
     end = verb.i
     for child in verb.rights:
@@ -304,8 +320,12 @@ def _says_nothing(noun: Token) -> bool:
     return is_empty and not any(c.dep_ == "nummod" for c in noun.lefts)
 
 
-def _relation(clause: Clause) -> str | None:
-    """Return the verb of a clause with its auxiliaries, adverbs and negation, in the third person."""
+def relation_of_clause(clause: Clause) -> str | None:
+    """Return the verb of a clause with its auxiliaries, adverbs and negation, in the third person.
+
+    Args:
+        clause: the clause.
+    """
     verb, subject = clause.verb, clause.subject
     parts: list[str] = []
     has_auxiliary = False

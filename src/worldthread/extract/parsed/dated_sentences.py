@@ -21,7 +21,7 @@ from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import render
 from worldthread.extract.parsed.probable import is_figure
 from worldthread.extract.parsed.sentence_times import Rest, bounding_times, parts_of, without_times
-from worldthread.extract.parsed.validity import is_planning, is_told_as_past, with_validity
+from worldthread.extract.parsed.validity import is_kinship, is_planning, is_told_as_past, with_validity
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program
 from worldthread.extract.times import TimeExpression
@@ -110,7 +110,7 @@ def _read_part(text: str, referents: Referents, names: frozenset[str], at: float
         return ()
     if is_planning(clause) and any((time.valid_from or 0.0) > at for time in bounding_times(rest.sentence, at, False)):
         return ()  # "I signed up for a race in September"
-    facts = read.facts
+    facts = tuple(one for one in read.facts if not is_kinship(one))  # who Tom is holds whenever he comes
     subject = named.name if named is not None else _thing(clause, referents)
     if named is not None and referents.person is None and named.head.tag_ != "PRP":
         referents = referents._replace(person=subject)  # "my sister got her citizenship"
@@ -226,6 +226,7 @@ def _day_of(rest: Rest, referents: Referents, at: float) -> LocatedFact | None:
     )
     first = words[0].lower_
     is_known = first in ("my", "our", "the") or words[0].tag_ in ("NN", "NNS", "NNP", "NNPS", "VBG")
+    is_known = is_known or (len(words) == 2 and first in ("annual", "final", "half", "open") and words[1].tag_ == "NN")
     if match.re is _THERE_IS:
         is_known = head.tag_ in ("NN", "NNP")
     if match.re is _IT_IS:

@@ -12,9 +12,10 @@ from worldthread.extract.base import USER
 from worldthread.extract.parsed.amended_facts import amended_facts
 from worldthread.extract.parsed.amendments import Amendment, amendment_of
 from worldthread.extract.parsed.aspects import aspect_for
-from worldthread.extract.parsed.assertions import asserted_facts, is_distinct
+from worldthread.extract.parsed.assertions import asserted_facts, is_distinct, is_unmeant
 from worldthread.extract.parsed.changes import changes_of, is_limited
 from worldthread.extract.parsed.clauses import WORDS, Clause
+from worldthread.extract.parsed.colloquial import with_speaker
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrected_statements import corrected_statements
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
@@ -27,6 +28,7 @@ from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.introductions import greeted_name
+from worldthread.extract.parsed.joined_objects import without_joined_clause
 from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.letters import Letter
 from worldthread.extract.parsed.parser import normalised, parse
@@ -35,6 +37,7 @@ from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrase
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
+from worldthread.extract.parsed.segments import clauses_alone, clauses_with_times
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.simple_assertions import asserted
 from worldthread.extract.parsed.simple_facts import (
@@ -45,6 +48,8 @@ from worldthread.extract.parsed.simple_facts import (
     with_name,
 )
 from worldthread.extract.parsed.simple_sentences import SimpleSentences
+from worldthread.extract.parsed.situations import situation_endings
+from worldthread.extract.parsed.sole_statements import living_alone, says_who, sole_statement
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.parsed.withheld_endings import withheld
@@ -72,6 +77,12 @@ _IRONIC_PRAISE: Final = re.compile(
     r"what i needed|as usual|of course)\b",
     re.IGNORECASE,
 )
+_GIVEN_TEXT: Final = re.compile(  # a text that is to be worked on: "translate this: my sister is a doctor"
+    r"(?:(?:please|pls|can you|could you|kindly|now|hi|hey|ok|okay)[, ]+)*(?:translate|rewrite|reword|rephrase|proofread|"
+    r"paraphrase|summari[sz]e|shorten|correct|improve|edit|polish|fix (?:the )?(?:grammar|spelling|this|my)|"
+    r"(?:check|correct) (?:the )?(?:grammar|spelling)|make this|turn this|continue this|finish this)\b[^:.!?]{0,60}:\s*\S",
+    re.IGNORECASE,
+)
 _EXAGGERATED: Final = re.compile(
     r"\b(?:literally|dying (?:of|from) (?:laughter|laughing|boredom|hunger|thirst|shame|embarrassment|curiosity|heat|"
     r"cold|envy)|dying (?:for|to)|(?:bored|scared|worried|frightened|frozen|freezing|tickled|sick|loved?|talked|boiled|"
@@ -92,6 +103,20 @@ _ANY_MORE: Final = re.compile(
 )  # one word for the parser
 _NOW: Final = re.compile(
     r"\b(?:now|again(?!,? and again)|nowadays|these days|from now on|as of (?:this|today)|by now|since then)\b",
+    re.IGNORECASE,
+)
+_PREAMBLE: Final = re.compile(  # "Just so you know, ", "Bear in mind that ", "If it helps with the menu, "
+    r"(?:(?:ok(?:ay)?|so|well|and|also|right|oh),? )*(?:(?:just )?so (?:that )?you know|just so (?:we|u) know|fyi|"
+    r"(?:just )?for (?:your info(?:rmation)?|the record|(?:some |a bit of )?(?:context|background)|reference)|context|"
+    r"background|by the way|btw|(?:a |just a )?(?:bit|little)(?: bit)?(?: of)? (?:about me|background|context)|"
+    r"(?:being|to be|if i'm|i'll be) (?:quite |perfectly |totally )?honest(?: with (?:you|ye|u))?|tbh|"
+    r"in case (?:it helps|it matters|you (?:need|want|wanted) (?:it|to know)|you're wondering)|if it helps|"
+    r"since you ask(?:ed)?|(?:please )?(?:bear|keep) in mind|(?:you|u|ye) (?:should|ought to|need to|must|may) "
+    r"(?:probably |also )?know|i (?:should|ought to|must|better|might as well|may as well|forgot to|wanted to) "
+    r"(?:probably |also |just )?(?:say|mention|add|explain|tell you|let you know)|(?:please )?(?:note|be aware)|"
+    r"(?:one|first|another) thing (?:to know|you should know)(?: is)?|fun fact|full disclosure|heads up)"
+    r"(?:(?: (?:about|for|when|while|with|if|as|since|so)\b[^,.;:!?]{2,45})?(?:,|:| -| –) ?(?:that )?| that |"
+    r" (?=(?:i|i'm|i’m|i've|i’ve|we|we're|we’re|we've|we’ve|my|our|there's|there is)\b))",
     re.IGNORECASE,
 )
 _RESTRICTED: Final = re.compile(
@@ -224,8 +249,9 @@ class ParsedExtractor:
             reasons.update(dict.fromkeys(amended, amendment.text))
             corrected.update(amended)
         if correction is None:
-            for fact, sentence in phrased_endings(said, by, stated_facts, view):
-                reasons.setdefault(fact, sentence)
+            for endings_of in (phrased_endings, situation_endings):
+                for fact, sentence in endings_of(said, by, stated_facts, view):
+                    reasons.setdefault(fact, sentence)
         for fact, sentence in tuple(reasons.items()):
             if fact not in corrected and is_for_the_moment(fact, sentence, by):
                 del reasons[fact]
@@ -349,12 +375,16 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._letter = Letter(discourse, at)
         self._relative: str | None = None
         self._is_plan_before = False
+        self._is_given_text = False
         self._is_all_that_is_said = False
         self._beside: dict[int, str] = {}
         self.whole = states_facts
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
-            texts = (normalised(sentence.text[_begin(sentence) :]) for sentence in sentences)
+            said_texts = [sentence.text[_begin(sentence) :] for sentence in sentences]
+            if len(said_texts) == 1 and not is_program(speaker):
+                said_texts = [with_speaker(said_texts[0])]
+            texts = map(normalised, said_texts)
             docs = parse(_ANY_MORE.sub(" anymore", _NOWADAYS.sub("", text)) for text in texts)
             self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
             said = [doc for doc in docs if any(token.tag_ in _FINITE for token in doc)]
@@ -368,7 +398,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         clauses, endings = self._statements_of_whole(sentence, found, referents)
-        if self._simple_sentences is None or self._is_letter or _is_figurative(sentence):
+        if self._simple_sentences is None or self._is_letter or self._is_given_text or _is_figurative(sentence):
             return clauses, endings
         doc = self._docs[id(sentence)]
         persons = frozenset(e.name for e in found if e.kind == "person")
@@ -400,6 +430,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         self._relative = None
+        self._is_given_text = self._is_given_text or _GIVEN_TEXT.match(sentence.text, sentence.body) is not None
+        if self._is_given_text:
+            self.whole = False
+            return Clauses(), []
         if _is_figurative(sentence):
             self.whole = False
             return Clauses(), []
@@ -433,7 +467,16 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = tuple(one for one in stated if not one.clause.is_progressive or one.fact.valid_from is not None)
         self._is_plan_before = _AHEAD.search(sentence.text) is not None or (self._is_plan_before and not stated)
         stated = tuple(one for one in stated if not self._is_now_or_then(one))
+        stated = tuple(filter(None, (without_joined_clause(doc, one) for one in stated)))
+        stated += self._of_clauses_with_times(doc, stated, referents, names)
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
+        if doc is self._only and not is_program(referents.speaker):
+            stated = stated or self._of_clauses_alone(doc, referents, names)
+            if all(says_who(one) for one in stated):
+                keys = {one.fact.key for one in stated}
+                stated += tuple(one for one in sole_statement(doc, read, referents) if one.fact.key not in keys)
+            stated = tuple(one for one in stated if not one.fact.object.endswith("'s own"))
+            stated += living_alone(doc, read, referents)
         if self._is_letter:
             stated = self._letter.understood(doc, stated)
         told = self._of_whole_clauses(doc, stated, referents)
@@ -448,6 +491,36 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.whole = self.whole and is_whole
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, is_whole, None if subject is None else subject.name, _is_person(subject)), []
+
+    def _of_clauses_with_times(
+        self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents, names: frozenset[str]
+    ) -> tuple[LocatedFact, ...]:
+        """Return what the clauses of a sentence say at their times, where nothing with a time is stated."""
+        if self._at is None or abs(self._at) < TURNS or doc is not self._only or is_program(referents.speaker):
+            return ()
+        if any(one.fact.valid_from is not None or one.fact.valid_to is not None for one in stated) or is_unmeant(doc):
+            return ()
+        parts = parse(map(normalised, clauses_with_times(doc.text, self._at)))
+        keys = {one.fact.key for one in stated}
+        found = [one for part in parts for one in dated_sentence(part, referents, names, self._at)]
+        return tuple(one for one in found if one.fact.key not in keys)
+
+    def _of_clauses_alone(self, doc: Doc, referents: Referents, names: frozenset[str]) -> tuple[LocatedFact, ...]:
+        """Return what the clauses of a sentence state, each read by itself."""
+        parts = clauses_alone(doc.text, self._at) if not is_unmeant(doc) else ()
+        found: list[LocatedFact] = []
+        for part in parse(map(normalised, parts)):
+            read = facts_of(part, referents, names)
+            stated = read.facts if self._at is None else with_dated(part, read, referents, self._at)
+            whole = whole_facts(part, read, stated, referents, self._at)
+            stated = probable_facts(self._readings(part, read, whole, referents)) if whole else ()
+            stated = stated or _plainly(part, read, referents)
+            dated = () if self._at is None else dated_sentence(part, referents, names, self._at)
+            stated = dated or stated
+            found += (one for one in stated if not self._is_now_or_then(one))
+            found += asserted_facts(part, read, stated, referents)
+            found = [whole for one in found if (whole := without_joined_clause(part, one)) is not None]
+        return tuple({one.fact.key: one for one in found}.values())
 
     def _asserted(
         self, doc: Doc, read: SentenceFacts, stated: tuple[LocatedFact, ...], referents: Referents
@@ -561,7 +634,7 @@ def _begin(sentence: Sentence) -> int:
     if sentence.speaker is None:
         return sentence.body
     begin = sentence.body
-    for opening in (OPENING, _GREETING, _FROM_NOW):
+    for opening in (OPENING, _GREETING, _FROM_NOW, _PREAMBLE):
         match = opening.match(sentence.text, begin)
         if match is not None and match.end() < len(sentence.text):
             begin = match.end()

@@ -214,6 +214,10 @@ def _recurs(token: Token) -> bool:
     )
 
 
+_OF_COUNTS: Final = frozenset(["a", "an", "the", "up", "down", "at", "on", "to", "from"])
+"""What stands between "be" and a number that is no age: "I'm a 9", "I'm up to 81"."""
+
+
 class _ClauseReader:
     """Reads the facts of one clause.
 
@@ -285,6 +289,8 @@ class _ClauseReader:
             return self._of_modal(subject) if self._clause.lemma == "call" else []
         if subject is None or _is_of_story(subject.head) or _is_irony(self._clause):
             return []
+        if subject.name.endswith(("'s", "’s")) and self._clause.lemma == "get":
+            return []  # "Jen's got the sofa bed", where the parser takes the verb for an owner
         is_general = _is_general(subject) and not (self._clause.is_past and self._clause.lemma != "be")
         if not _is_word(self._verb) or (self._is_of_program and not is_general):
             return []
@@ -539,7 +545,9 @@ class _ClauseReader:
             return []
         phrase = phrase._replace(name=whole)
         if owner_of and not past and self._is_attribute(subject) and (
-            phrase.is_proper or subject.lemma in WORDS["attributes"] or _is_favourite(subject.head)
+            (phrase.is_proper and phrase.name[:1].isupper())  # not "her parents are quite religious, Methodist"
+            or subject.lemma in WORDS["attributes"]
+            or _is_favourite(subject.head)
         ):  # fmt: skip
             assert subject.owner is not None
             return [Fact(subject.owner, f"has {self._role(subject.head)}", phrase.name)]
@@ -647,6 +655,8 @@ class _ClauseReader:
             return []  # "the probability is 1/2"
         if subject.given_name is None and subject.head.tag_ in ("NN", "NNS") and not self._is_person(subject):
             return [Fact(subject.name, "is", value, f"value of {subject.name}".lower())]
+        if any(token.lower_ in _OF_COUNTS for token in complement.doc[self._verb.i : complement.i]):
+            return []
         is_age = self._is_person(subject) and complement.text.isdigit() and int(complement.text) < 120
         return [Fact(subject.name, "has age", complement.text)] if is_age else []
 
@@ -739,7 +749,7 @@ class _ClauseReader:
         if subject.head.tag_ == "PRP" and prep.lower_ in ("in", "on"):
             return [Fact(subject.name, f"is {prep.lower_}", value)] if inner.lemma_.lower() in WORDS["groups"] else []
         if prep.lower_ == "from":
-            return [Fact(subject.name, "is from", value)]
+            return [] if value[:1].isdigit() else [Fact(subject.name, "is from", value)]
         if prep.lower_ not in ("in", "on", "at", "under", "behind", "near", "inside", "above", "beside", "with"):
             return []
         is_thing = subject.head.tag_ in ("NN", "NNS", "NNP") and subject.lemma not in WORDS["times"]
@@ -758,7 +768,10 @@ class _ClauseReader:
             name = next((c for c in self._verb.rights if c.dep_ in ("oprd", "dobj", "attr")), None)
             if name is None:  # a name that the parser takes for an adverb: "Brightly"
                 name = next((c for c in self._verb.rights if c.text[:1].isupper()), None)
-            value = render(name.left_edge, last_of(name), self._referents) if name is not None else None
+            # of "my daughter is called Ada and her husband Ben" the first name
+            is_another = name is not None and any(t.tag_ == "PRP$" for t in name.subtree)
+            last = None if name is None else name.i if is_another else last_of(name)
+            value = render(name.left_edge, last, self._referents) if name is not None and last is not None else None
             if value is None:
                 return []
             is_owned = subject.owner is not None and subject.given_name is None
@@ -871,6 +884,9 @@ class _ClauseReader:
                     plans = clause.is_progressive and not clause.is_past
                     found.append(Fact(subject.name, "plans to move to" if plans else "lives in", value))
             elif word in _WHERE:
+                if inner is not None and inner.lower_ == "own":
+                    found += [] if is_past else [Fact(subject.name, "lives", "alone")]  # "on her own"
+                    continue
                 value = self._after(prep, others)
                 if value is not None:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))

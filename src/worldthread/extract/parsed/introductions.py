@@ -95,7 +95,7 @@ def _named_relatives(doc: Doc, clauses: list[Clause]) -> Iterator[tuple[str, str
             or name.lower() in WORDS["times"] | _NO_NAMES
         ):
             continue
-        is_other = token.tag_ in ("MD", "VBZ", "VBD", "IN", "JJ", "RB") or role in ("boss", "friend", "doctor")
+        is_other = token.tag_ in ("MD", "VBZ", "VBD", "IN", "JJ", "RB", "PRP") or role in ("boss", "friend", "doctor")
         if not is_other and not any(t.lower_ in ("late", "ex", "former", "old") for t in doc[: token.i]):
             yield role, name, clauses[0]
 

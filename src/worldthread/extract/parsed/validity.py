@@ -45,10 +45,13 @@ def with_times(
 
 
 def is_kinship(stated: LocatedFact) -> bool:
-    """Return whether a fact says who "my brother Owen" is, whatever the sentence tells of him."""
+    """Return whether a fact says who "my brother Owen" is, whatever the sentence tells of him and of when."""
+    noun = stated.fact.relation.rpartition(" ")[2]
+    if not stated.fact.relation.startswith("has ") or noun not in WORDS["relations"] | WORDS["pets"]:
+        return False
     subject = stated.clause.subject
-    names = [c.text for c in subject.rights if c.dep_ == "appos"] if subject is not None else []
-    return stated.fact.relation.startswith("has ") and any(name in stated.fact.object.split() for name in names)
+    names = set() if subject is None else {token.text for token in subject.subtree}
+    return stated.is_certain or any(word in names for word in stated.fact.object.split())
 
 
 def _with_times(doc: Doc, stated: LocatedFact, heads: Set[Token], at: float) -> LocatedFact:

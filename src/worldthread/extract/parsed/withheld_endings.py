@@ -88,6 +88,10 @@ _PAUSE: Final = re.compile(r"(?:\.\.+|…)\s*")
 _COMPLETED: Final = re.compile(
     r"(?:from|about|of) (?!(?:now|today|here|tomorrow|course)\b)(?P<rest>(?:(?!(?:i|we|i'm|i’m)\b)[^\s.!?,]+ ?){1,6})"
 )
+_LAST_BAD: Final = re.compile(
+    r"\blast (?:shift|day|week|class|lesson) was (?!on\b|yesterday|today|\w+day\b|last|the|my|over|done)\w|"
+    r"\bgot lost (?:in|on|at|for|again)\b"
+)
 _CONTACTS: Final = frozenset(["number", "phone", "mobile", "email", "e-mail", "mail", "address", "extension", "handle"])
 _ONES_OWN: Final = frozenset(["mobile", "phone", "cell", "personal", "own", "private", "old", "new", "current"])
 _AT_WORK: Final = r"(?:work|office|business|school|landline|emergency)"
@@ -131,7 +135,7 @@ def _said(sentence: str, speaker: str) -> str:
 
 _NO_ENDINGS: Final = (
     _FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER, _HELD_UP, _BACK_SOON, _BACK_THEN, _ABSENT,
-    _TOO, _FOR_A_DAY,
+    _TOO, _FOR_A_DAY, _LAST_BAD,
 )  # fmt: skip
 
 

@@ -387,6 +387,8 @@ class _Reader:
         period = self._calendar.resolve(match, direction)
         if period is None:
             return None
+        if match.kind == "feast" and match.lead == "over" and match.fields["feast"] == "easter+0":
+            period = Period(period.start - 2 * timedelta(days=1), period.end + timedelta(days=1), "day")
         end, period = self._with_clock(match, period)
         if match.kind == "ago" and self._words.is_to_the_day(self._sentence[match.start : end]):
             period = period._replace(precision="day")

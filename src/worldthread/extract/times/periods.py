@@ -223,7 +223,7 @@ class Calendar:
         return following if following and following.start.year > year else None
 
     def _iso(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
-        day = datetime.fromisoformat(fields["iso"])
+        day = datetime.fromisoformat(fields["iso"].replace("/", "-"))
         if "time" not in fields:
             return self._day(day)
         hour, minute = fields["time"].split(":")
@@ -395,6 +395,15 @@ class Calendar:
             return None
         days = timedelta(days=7 * int(count) * (2 if fields["unit"] == "fortnight" else 1))
         return Period(first.start + days, first.end + days, "day")
+
+    def _weeks_before_weekday(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "a week ago last Saturday": as long before the last Saturday."""
+        count = self._table.count(fields["n"])
+        last = self._weekday({"weekday": fields["weekday"], "which": "last"}, direction)
+        if count is None or count % 1 or last is None:
+            return None
+        days = timedelta(days=7 * int(count) * (2 if fields["unit"] == "fortnight" else 1))
+        return Period(last.start - days, last.end - days, "day")
 
     def _unclear(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         """Read nothing in "a week ago Tuesday", which has two meanings."""

@@ -30,7 +30,7 @@ _NUMBERS: Final = {
 }
 _BEFORE: Final = r"(?<![\w'’@#/-])(?<!\w\.)(?=['’\w])"
 _AFTER: Final = r"(?!['’]s\b|\w|-\w)"
-_ISO: Final = r"(?P<{0}>\d{{4}}-\d\d-\d\d)(?:[T ](?P<{1}>\d\d:\d\d)(?::\d\d)?Z?)?"
+_ISO: Final = r"(?P<{0}>\d{{4}}(?:-\d\d-\d\d|/\d\d/\d\d))(?:[T ](?P<{1}>\d\d:\d\d)(?::\d\d)?Z?)?"
 _NUMERIC: Final = r"(?P<{0}>\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{4}})"
 
 

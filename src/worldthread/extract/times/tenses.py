@@ -46,9 +46,17 @@ class Tenses:
         self._cue_positions = [cue.position for cue in self._cues]
         self._has_subject = any(word in self._lists["subjects"] for word in self._words)
         self._marks = {
-            name: [index for index, word in enumerate(self._words) if word in self._lists[name]]
+            name: [
+                index
+                for index, word in enumerate(self._words)
+                if word in self._lists[name] and not (name == "habit" and self._is_of_party(index))
+            ]
             for name in ("habit", "negation", "gradual", "planned")
         }
+
+    def _is_of_party(self, index: int) -> bool:
+        """Return whether a word only says what is celebrated, as in "our anniversary dinner", which is once."""
+        return index + 1 < len(self._words) and self._words[index + 1] in self._lists["parties"]
 
     def direction(self, position: int) -> Direction | None:
         """Return whether what is said at an offset has been or is to come; ``None`` when the verbs do not say."""

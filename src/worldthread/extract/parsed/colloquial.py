@@ -1,0 +1,57 @@
+"""Writes what people type in the words that the parser knows: "my anniversarys the 9th", "I dey stay for Yaba"."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.resources import files
+from typing import Final
+
+_TABLE: Final = tomllib.loads(
+    files("worldthread.extract.parsed").joinpath("colloquial.toml").read_text(encoding="utf-8")
+)
+_LISTS: Final = {name: "|".join(words.split()) if "\n" in words else words for name, words in _TABLE["lists"].items()}
+_REQUEST: Final = re.compile(  # "work from home tips please"
+    r"\?|\b(?:please|pls|tips|ideas|advice|suggestions|recommendations|jobs|meaning|definition|vs|quotes|synonyms?)\b",
+    re.IGNORECASE,
+)
+_ADDED: Final = re.compile(r"^my [A-Z](?=[a-z]+(?:['’]s)? [a-z])")  # "Dad was a miner" with "my"
+
+
+def _compiled(entries: list[list[str]]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    found = []
+    for pattern, known in entries:
+        for name, words in _LISTS.items():
+            pattern = pattern.replace(f"<{name}>", f"(?:{words})")
+        found.append((re.compile(pattern, re.IGNORECASE), known))
+    return tuple(found)
+
+
+_SPELLINGS: Final = _compiled(_TABLE["spellings"]["list"])
+_LEFT_OUT: Final = _compiled(_TABLE["left_out"]["list"])
+
+
+def standard(sentence: str) -> str:
+    """Return a sentence in standard English, as far as the table knows its words.
+
+    Args:
+        sentence: a sentence as it was typed.
+    """
+    for pattern, known in _SPELLINGS:
+        sentence = pattern.sub(known, sentence)
+    return _ADDED.sub(lambda match: match[0].lower(), sentence)
+
+
+def with_speaker(sentence: str) -> str:
+    """Return a sentence that leaves out its speaker with "I": "I'm allergic to wasps" for "allergic to wasps".
+
+    Args:
+        sentence: a sentence that is all that a message says, so that nobody else can be meant.
+    """
+    if _REQUEST.search(sentence) is not None:
+        return sentence
+    for pattern, known in _LEFT_OUT:
+        if (match := pattern.match(sentence)) is not None:
+            rest = sentence[match.end() :]
+            return known + (rest if match.end() else f"{rest[0].lower()}{rest[1:]}")
+    return sentence
