@@ -92,6 +92,9 @@ _EXAGGERATED: Final = re.compile(
     r"(?:uncle|aunt|dad|mum|mom|cat|dog|brother|sister|gran)(?:['’]s| is) the (?:pope|queen|king)\b)",
     re.IGNORECASE,
 )
+_CORRECTING: Final = re.compile(
+    r"(?:no|nope|wait|wrong|scrap|sorry|correction|hang on|that(?:['’]s| was| is) wrong|not)\b", re.IGNORECASE
+)
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _THIRD_PERSONS: Final = frozenset(["he", "her", "him", "his", "she"])
 _KEPT: Final = 256  # texts whose reading is kept from `extract` to `outdate`
@@ -363,6 +366,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._at = at
         self._simple_sentences = None if is_simple or is_program(speaker) else SimpleSentences()
         self._only: Doc | None = None
+        first = passage.sentences[0][0] if passage.sentences else None
+        self._is_correction = first is not None and _CORRECTING.match(first.text, first.body) is not None
         self._docs: dict[int, Doc] = {}
         self.changes: list[Change] = []
         self.replacing: list[Fact] = []
@@ -411,7 +416,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         """Return the facts of a sentence with those of the simple sentences in it, each read by itself."""
         stated = tuple(one for one in stated if not is_garbled(one))
         parts = simple.of(doc, persons)
+        if (stated and len(self._docs) == 1 and len(parts) < 2) or self._is_correction:
+            return stated
         is_only = doc is self._only and len(parts) == 1
+        has_time = self._at is not None and bool(time_expressions(doc.text, self._at))
         for one in parts:
             if is_only and one.text == doc.text.rstrip(" !").removesuffix("."):
                 stated = joined_with(stated, asserted(one, doc, self._speaker, simple.people | persons, self._at))
@@ -421,7 +429,9 @@ class _ParsedPassageExtractor(PassageExtractor):
                 part = next(iter(reader._docs.values()))
                 facts = [s for statements, _ in reader.extract() for s in statements if isinstance(s, Fact)]
                 named = [with_name(fact, one, part) for fact in facts]
-                found = [f for f in named if (is_only and not is_garbled(f)) or acceptable(f, one, part)]
+                found = [
+                    f for f in named if (is_only and not is_garbled(f)) or acceptable(f, one, part, has_time=has_time)
+                ]
                 found += asserted(one, part, self._speaker, simple.people | persons, self._at)
                 stated = joined_with(stated, found)
         return stated

@@ -273,7 +273,6 @@ _UNKNOWN_FORMS: Final = [
         ),
         r"\1my ",
     ),
-    (re.compile(r"\btype ([12]) (?=diabet)"), r"type-\1 "),  # "types" is taken for a verb
     (re.compile(r"\bburnt\b"), "burned"),
     (re.compile(r"\blearnt\b"), "learned"),
     (re.compile(r"\bno longer like\b"), "no longer enjoy"),  # "like" is taken for a preposition

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 _FINITE: Final = frozenset(["MD", "VBD", "VBP", "VBZ"])
 _SHORT: Final = 5  # words of a sentence without a verb that only reacts
 _REACTION: Final = re.compile(
-    r"(?:(?:ok(?:ay)?|oh|ah|well|right|so|yes|yeah|no|wow|haha|great|good|thanks|thank you|cheers|ha|omg|and|but)\b[ ,.!]*)*"
+    r"(?:(?:ok(?:ay)?|oh|ah|well|right|so|yes|yeah|no|wow|haha|great|good|thanks|thank you|cheers|ha|omg|and|but)\b"
+    r"[ ,.!]*)*"
     r"(?:(?:that|this|it)(?:['’]s| is| was| sounds?| looks?| makes?| made| helps?| helped| worked| works| seems| went)"
     r"(?: (?:\w+ ){0,2}(?:better|brilliant|clear|cool|fantastic|fine|funny|good|great|grand|helpful|ideal|interesting|"
-    r"kind|lovely|nice|perfect|right|sense|sweet|true|useful|well|wonderful|a lot|so much|gold|spot on|amazing|awesome))?|"
+    r"kind|lovely|nice|perfect|right|sense|sweet|true|useful|well|wonderful|a lot|so much|gold|spot on|amazing|"
+    r"awesome))?|"
     r"(?:i )?(?:appreciate|love|like) (?:it|that|this)|i (?:see|understand|know|agree|hope so|think so|get it)|"
-    r"(?:i )?can['’]?t wait|you(?:['’]re| are) (?:\w+ ){0,3}\w+|got it|will do|no worries|never mind|nice one|sounds \w+)"
+    r"(?:i )?can['’]?t wait|you(?:['’]re| are) (?:\w+ ){0,3}\w+|got it|will do|no worries|"
+    r"never mind|nice one|sounds \w+)"
     r"(?: (?:now|then|really|actually|too|thanks|thank you|so much|a lot|mate|lol))*",
     re.IGNORECASE,
 )
@@ -86,13 +89,21 @@ _WISHING: Final = ("needs to", "wants to", "has to", "plans to be", "plans to ge
 _CUT: Final = frozenset(["has in", "has on", "has out", "has up", "has down", "has off", "has back"])
 _ONES: Final = frozenset(["one", "ones", "thing", "things", "bit", "rest", "everything", "everyone", "whole"])
 _MEASURE: Final = re.compile(r"\b(?:years?|months?|weeks?|degrees|hours?|minutes) (?!of)")
-_DAY: Final = re.compile(r"\d|day\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE)
-_NOTHING: Final = frozenset(["yes", "no", "ok", "okay", "so", "that", "it"])
+_DAY: Final = re.compile(
+    r"\d|day\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_NOTHING: Final = frozenset(["yes", "no", "ok", "one", "okay", "so", "that", "it"])
 
 
 def is_garbled(fact: Fact) -> bool:
     """Return whether a fact takes more for a name than is one, or answers: "Pete did yes"."""
-    if fact.object.lower() in _NOTHING or fact.object.endswith(" own") or " degrees" in f" {fact.object}":
+    if (
+        fact.subject.endswith(("'s", "’s"))
+        or fact.object.lower() in _NOTHING
+        or fact.object.endswith(" own")
+        or fact.relation == "types"
+    ):
         return True
     return fact.relation in _NAMING and " and " in fact.object and "'s " in fact.object
 
@@ -110,18 +121,21 @@ def with_name(fact: Fact, simple: Simple, doc: Doc) -> Fact:
     return replace(fact, subject=subject, object=fact.object.replace(" ,", ","))
 
 
-def acceptable(fact: Fact, simple: Simple, doc: Doc) -> bool:
+def acceptable(fact: Fact, simple: Simple, doc: Doc, *, has_time: bool = False) -> bool:
     """Return whether a fact of a simple sentence is stated although the message says other things, too.
 
     Args:
         fact: the fact, read as if the sentence were all that is said.
         simple: the sentence.
         doc: its dependency tree.
+        has_time: whether the sentence that it was taken from names a time.
     """
     first, *others = fact.relation.split()
     if is_garbled(fact) or not fact.object or fact.relation.startswith(_WISHING) or fact.relation in _CUT:
         return False
     if simple.subject.lower() in ("it", "there", "this", "that", "they") or set(fact.subject.lower().split()) & _ONES:
+        return False
+    if re.search(r"\d degrees", fact.object):
         return False
     if fact.relation == "is on" and (_MEASURE.search(fact.object) or not _DAY.search(fact.object)) and fact.valid_from:
         return False
@@ -129,7 +143,12 @@ def acceptable(fact: Fact, simple: Simple, doc: Doc) -> bool:
         return False  # "I set the back three weeks": now or then?
     last = fact.object.split()[-1]
     said = next((t for t in doc if t.text == last), None)
-    if said is not None and len(fact.object.split()) == 1 and said.tag_ in ("RB", "RBR", "RBS", "RP") and others != ["not"]:
+    if (
+        said is not None
+        and len(fact.object.split()) == 1
+        and said.tag_ in ("RB", "RBR", "RBS", "RP")
+        and others != ["not"]
+    ):
         return fact.object == "away"
     is_thing = simple.subject.lower().startswith(("the ", "this ", "that ")) or not simple.subject[:1].isupper()
     if is_thing and fact.relation == "is" and fact.object.islower() and not any(c.isdigit() for c in fact.object):
@@ -137,8 +156,11 @@ def acceptable(fact: Fact, simple: Simple, doc: Doc) -> bool:
     if others and first == "is" and others[0].endswith("ing"):
         return fact.valid_from is not None or others[0] in LISTS["lasting_progressive"]
     token = next((t for t in doc if t.lower_ == first), None)
+    is_dated = fact.valid_from is not None or fact.valid_to is not None
     is_got = first == "got" and not any(t.lower_ in ("'ve", "'s", "have", "has") for t in doc)
     if token is not None and (token.tag_ == "VBD" or is_got):
+        if has_time and not is_dated:
+            return False  # "sports day was on the 5th of July and our lad won the sack race"
         if first in ("was", "were"):
             return fact.relation.startswith(("was born", "was diagnosed"))
         is_new = token.lemma_ == "get" and any(t.lower_ in ("a", "an", "new") for t in doc[token.i + 1 : token.i + 3])

@@ -13,7 +13,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -24,12 +23,14 @@ LISTS: Final = {
         files("worldthread.extract.parsed").joinpath("simple_sentences.toml").read_text(encoding="utf-8")
     ).items()
 }
+_IS: Final = ("'s", "’s")
 _FINITE: Final = frozenset(["MD", "VBD", "VBP", "VBZ"])
 _NOUN_PHRASE: Final = frozenset(
     ["CD", "DT", "HYPH", "JJ", "JJR", "JJS", "NN", "NNP", "NNPS", "NNS", "POS", "PRP$", "VBG", "VBN"]
 )
 _SUBJECTS: Final = frozenset(["i", "we", "he", "she", "they", "it", "there", "this", "that"])
-_MARKS: Final = frozenset([",", ";", "–", "—", "-", "--", "...", "…", ":", "(", ")"])
+_INVERTED: Final = ("were", "had", "should")
+_MARKS: Final = frozenset([",", ";", "–", "—", "-", "--", "...", "…", "(", ")"])
 _LONGEST_SUBJECT: Final = 6
 _LONGEST: Final = 26  # words of a simple sentence
 
@@ -82,6 +83,8 @@ class SimpleSentences:
         """
         if not len(doc) or any(t.text in ('"', "“", "”", "``", "''") for t in doc):
             return []
+        if doc[0].lower_ in LISTS["doubtful"] or (len(doc) > 1 and doc[0].lower_ in _INVERTED and doc[1].tag_ == "PRP"):
+            return []
         found: list[Simple] = []
         subject = ""
         is_reported = False
@@ -95,7 +98,9 @@ class SimpleSentences:
                 return found if first in ("after", "before", "since", "while") else []
             if is_reported or _asks(tokens, doc):
                 continue
-            is_reported = any(t.lemma_.lower() in LISTS["reports"] and t.tag_ in _FINITE | {"VBN", "VBG"} for t in tokens)
+            is_reported = any(
+                t.lemma_.lower() in LISTS["reports"] and t.tag_ in _FINITE | {"VBN", "VBG"} for t in tokens
+            )
             if is_reported:
                 continue
             for text, own in _predicates(doc, span, subject):
@@ -173,7 +178,8 @@ class People:
 
 KIN: Final = "|".join(sorted((re.escape(w) for w in WORDS["relations"] | WORDS["pets"]), key=len, reverse=True))
 _OWN: Final = re.compile(
-    rf"\b(?:[Mm]y|[Oo]ur) (?P<before>(?:[a-z-]+ ){{0,2}}?)(?P<kin>{KIN})\b(?:,? (?:called |named )?(?P<name>[A-ZÀ-Þ][a-zà-ÿ]+))?(?!['’]s [a-z]+ (?:is|has))"
+    rf"\b(?:[Mm]y|[Oo]ur) (?P<before>(?:[a-z-]+ ){{0,2}}?)(?P<kin>{KIN})\b"
+    r"(?:,? (?:called |named )?(?P<name>[A-ZÀ-Þ][a-zà-ÿ]+))?(?!['’]s [a-z]+ (?:is|has))"
 )
 _GAPPED: Final = re.compile(
     rf"(?P<first>(?:is|'s) (?:called|named) [\w -]+?),? and (?:his|her) (?P<kin>{KIN})(?:'s| is)? (?P<name>[A-ZÀ-Þ]\w+)"
@@ -182,7 +188,9 @@ _NAMED_PET: Final = re.compile(
     rf"\b(?:an?|one) (?:[a-z0-9-]+ ){{0,4}}?(?P<kin>{KIN})(?:,| called| named) (?P<name>[A-ZÀ-Þ][a-zà-ÿ]+)"
 )
 _PARTNER: Final = re.compile(
-    r"\b(?:seeing|dating|going out with) (?:someone|somebody|an? (?:\w+ )?(?:guy|man|girl|woman|lad|bloke|fella|lady))\b", re.IGNORECASE
+    r"\b(?:seeing|dating|going out with) "
+    r"(?:someone|somebody|an? (?:\w+ )?(?:guy|man|girl|woman|lad|bloke|fella|lady))\b",
+    re.IGNORECASE,
 )
 _I_AM: Final = re.compile(r"(?:I'm|I am|My name is|my name's|This is) [A-ZÀ-Þ]|.*, [A-Z]\w+$")
 _PRONOUN: Final = re.compile(r"(?P<word>he|she|his|her|they|their|it|its|there|this|that)\b", re.IGNORECASE)
@@ -194,7 +202,9 @@ def _clauses(doc: Doc) -> list[Span]:
     i = 1
     while i < len(doc):
         token = doc[i]
-        is_mark = token.text in _MARKS and not (token.text == "-" and not (doc[i - 1].whitespace_ and token.whitespace_))
+        is_mark = token.text in _MARKS and not (
+            token.text == "-" and not (doc[i - 1].whitespace_ and token.whitespace_)
+        )
         is_conjunction = token.lower_ in LISTS["conjunctions"] or (
             token.lower_ in LISTS["asides"] and token.dep_ in ("mark", "advmod", "cc", "prep")
         )
@@ -242,7 +252,9 @@ def _subject_end(doc: Doc, begin: int) -> int | None:
         if not any(t.tag_.startswith("NN") for t in doc[begin:end]):
             return None
     after = end
-    while after < len(doc) and after - end < 3 and doc[after].tag_ in ("RB",) and doc[after].lower_ not in ("not", "n't"):
+    while (
+        after < len(doc) and after - end < 3 and doc[after].tag_ in ("RB",) and doc[after].lower_ not in ("not", "n't")
+    ):
         after += 1
     if after >= len(doc):
         return None
@@ -267,7 +279,23 @@ def _is_contraction(doc: Doc, i: int) -> bool:
     if j >= len(doc):
         return False
     following = doc[j]
-    if following.lower_ in ("been", "got", "had", "a", "an", "the", "not", "now", "back", "home", "my", "at", "in", "on", "with"):
+    if following.lower_ in (
+        "been",
+        "got",
+        "had",
+        "a",
+        "an",
+        "the",
+        "not",
+        "now",
+        "back",
+        "home",
+        "my",
+        "at",
+        "in",
+        "on",
+        "with",
+    ):
         return True
     if following.tag_ in ("VBG", "VBN", "JJ", "CD") and not re.match(r"\d+(?:st|nd|rd|th)$", following.lower_):
         after = doc[j + 1] if j + 1 < len(doc) else None
@@ -318,8 +346,14 @@ def _predicates(doc: Doc, span: Span, before: str) -> list[tuple[str, str]]:
     if close is None or close >= end:
         return _without_subject(doc, span, before)
     subject = doc[begin:close].text
-    subject = re.sub(r"^(?i:wife|husband|son|daughter|mum|mom|dad|brother|sister|partner|boss)$", lambda m: f"my {m[0].lower()}", subject)
-    verb = next((t for t in tokens[close - begin :] if t.tag_ in _FINITE or t.lower_ in ("'s", "'m", "'re", "'ve")), None)
+    subject = re.sub(
+        r"^(?i:wife|husband|son|daughter|mum|mom|dad|brother|sister|partner|boss)$",
+        lambda m: f"my {m[0].lower()}",
+        subject,
+    )
+    verb = next(
+        (t for t in tokens[close - begin :] if t.tag_ in _FINITE or t.lower_ in ("'s", "'m", "'re", "'ve")), None
+    )
     if verb is None:
         return []
     parts = _joined_predicates(doc, close, end, verb)
@@ -332,10 +366,11 @@ def _predicates(doc: Doc, span: Span, before: str) -> list[tuple[str, str]]:
             continue
         if number == 0 and doc[a].lower_ in ("'s", "’s") and subject.lower() not in _SUBJECTS:
             follow = next((t for t in doc[a + 1 : b] if t.tag_ != "RB"), None)
-            words = ("has" if follow is not None and follow.lower_ in ("been", "got", "had") else "is") + doc[a + 1 - 1 : b].text[2:]
+            words = ("has" if follow is not None and follow.lower_ in ("been", "got", "had") else "is") + doc[
+                a + 1 - 1 : b
+            ].text[2:]
         elif number and doc[a].tag_ in ("JJ", "VBN") and not any(t.tag_ in _FINITE for t in doc[a:b]):
-            be = verb.text if verb.lower_ not in ("'s", "’s") else "is"
-            words = f"{be} {words}" if not be.startswith("'") else f"{be} {words}"
+            words = f"{'is' if verb.lower_ in _IS else verb.text} {words}"
         space = "" if words[:1] in "'’" else " "
         gapped = _GAPPED.fullmatch(words)
         if gapped is not None and subject.lower() not in _SUBJECTS:
@@ -360,7 +395,16 @@ def _joined_predicates(doc: Doc, begin: int, end: int, verb: Token) -> list[tupl
         if j >= end:
             break
         following = doc[j]
-        is_verb = following.tag_ in ("VBZ", "VBP", "VBD", "MD") and following.dep_ in ("conj", "ROOT", "aux", "auxpass", "ccomp", "parataxis", "advcl", "dep")
+        is_verb = following.tag_ in ("VBZ", "VBP", "VBD", "MD") and following.dep_ in (
+            "conj",
+            "ROOT",
+            "aux",
+            "auxpass",
+            "ccomp",
+            "parataxis",
+            "advcl",
+            "dep",
+        )
         if is_verb and not following.lower_.startswith("'"):
             cuts.append(i)
     if not cuts:
@@ -379,7 +423,11 @@ def _joined_states(doc: Doc, begin: int, end: int, verb: Token) -> list[tuple[in
     if not begin <= verb.i < end:
         return [(begin, end)]
     for i in range(verb.i + 2, end - 1):
-        if doc[i].lower_ == "and" and doc[i + 1].tag_ in ("JJ", "VBN") and (doc[i - 1].tag_ in ("JJ", "CD", "VBN") or doc[i - 1].lower_ == "now"):
+        if (
+            doc[i].lower_ == "and"
+            and doc[i + 1].tag_ in ("JJ", "VBN")
+            and (doc[i - 1].tag_ in ("JJ", "CD", "VBN") or doc[i - 1].lower_ == "now")
+        ):
             following = doc[i + 2] if i + 2 < end else None
             if following is None or following.tag_ in ("IN", "TO", "RB") or following.is_punct:
                 return [(begin, i), (i + 1, end)]
@@ -400,7 +448,11 @@ def _without_subject(doc: Doc, span: Span, before: str) -> list[tuple[str, str]]
     subject = before or "I"
     if first.tag_ in ("VBD", "VBN") or (first.tag_ == "VBP" and subject == "I" and first.lower_ in LISTS["own_verbs"]):
         return [(f"{_capital(subject)} {words[0].lower()}{words[1:]}", subject)]
-    if first.tag_ == "VBG" and not any(t.tag_ in _FINITE for t in doc[begin:end]) and first.lower_ in LISTS["own_gerunds"]:
+    if (
+        first.tag_ == "VBG"
+        and not any(t.tag_ in _FINITE for t in doc[begin:end])
+        and first.lower_ in LISTS["own_gerunds"]
+    ):
         be = "'m" if subject == "I" else "'re" if subject.lower() == "we" else " is"
         return [(f"{_capital(subject)}{be} {words[0].lower()}{words[1:]}", subject)]
     return []
