@@ -403,7 +403,9 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         clauses, endings = self._statements_of_whole(sentence, found, referents)
-        if self._simple_sentences is None or self._is_letter or self._is_given_text or _is_figurative(sentence):
+        is_question = sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？"))
+        is_left_out = self._is_letter or self._is_given_text or is_question or _is_figurative(sentence)
+        if self._simple_sentences is None or is_left_out:
             return clauses, endings
         doc = self._docs[id(sentence)]
         persons = frozenset(e.name for e in found if e.kind == "person")

@@ -121,6 +121,21 @@ def with_name(fact: Fact, simple: Simple, doc: Doc) -> Fact:
     return replace(fact, subject=subject, object=fact.object.replace(" ,", ","))
 
 
+def _is_cut(fact: Fact, doc: Doc) -> bool:
+    """Return whether a fact lacks what it speaks of, or tells of a moment: "has six", "has finalised", "is free"."""
+    words = fact.object.lower().split()
+    first = next((t for t in doc if t.lower_ == words[0]), None)
+    tag = "" if first is None else first.tag_
+    if " is " in fact.subject or "past" in fact.relation.split() or (fact.relation == "does" and len(words) > 1):
+        return True
+    if fact.relation == "has" and (tag in ("VBN", "TO") or (len(words) == 1 and tag == "CD")):
+        return True
+    if fact.relation == "is on" and any(t.lower_ == "due" for t in doc):
+        return not any(t.lower_ == "on" for t in doc)
+    is_moment = len(words) == 1 and tag in ("JJ", "RB", "JJR") and words[0] not in WORDS["lasting_adjectives"]
+    return fact.relation == "is" and is_moment and words[0].islower() and fact.object.islower()
+
+
 def acceptable(fact: Fact, simple: Simple, doc: Doc, *, has_time: bool = False) -> bool:
     """Return whether a fact of a simple sentence is stated although the message says other things, too.
 
@@ -135,7 +150,7 @@ def acceptable(fact: Fact, simple: Simple, doc: Doc, *, has_time: bool = False) 
         return False
     if simple.subject.lower() in ("it", "there", "this", "that", "they") or set(fact.subject.lower().split()) & _ONES:
         return False
-    if re.search(r"\d degrees", fact.object):
+    if re.search(r"\d degrees", fact.object) or _is_cut(fact, doc):
         return False
     if fact.relation == "is on" and (_MEASURE.search(fact.object) or not _DAY.search(fact.object)) and fact.valid_from:
         return False

@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -30,6 +31,7 @@ _NOUN_PHRASE: Final = frozenset(
 )
 _SUBJECTS: Final = frozenset(["i", "we", "he", "she", "they", "it", "there", "this", "that"])
 _INVERTED: Final = ("were", "had", "should")
+_TIMES: Final = PROSE_WORDS["weekdays"] | PROSE_WORDS["months"]
 _MARKS: Final = frozenset([",", ";", "–", "—", "-", "--", "...", "…", "(", ")"])
 _LONGEST_SUBJECT: Final = 6
 _LONGEST: Final = 26  # words of a simple sentence
@@ -134,14 +136,15 @@ class People:
         for match in _NAMED_PET.finditer(text):
             if match["kin"].lower() in WORDS["pets"] | WORDS["relations"]:
                 found[match["name"]] = None
-        named = {one.split()[-1] for one in found}
+        named = {one.split()[-1].lower() for one in found}
         if _PARTNER.search(text) is not None:
             found["my partner"] = None
         is_introduced = _I_AM.match(text) is not None
         first = tokens[0]
-        if first.tag_ == "NNP" and first.text in persons and first.text not in named:
+        is_subject = first.dep_ in ("nsubj", "nsubjpass")
+        if is_subject and first.tag_ == "NNP" and first.text.istitle() and first.text.lower() not in named | _TIMES:
             found[first.text] = None
-            named.add(first.text)
+            named.add(first.text.lower())
         others = {p for p in persons if p in text and not any(p in one for one in found)}
         if others and not is_introduced:
             found |= dict.fromkeys(others)
@@ -149,20 +152,26 @@ class People:
             same = next((k for k in self.known if k == one or k.endswith(f" {one}")), None)
             self.known.setdefault(same or one, is_woman)
 
+    def _meant(self, pronoun: str) -> str | None:
+        """Return the only one whom a pronoun can mean."""
+        is_woman = pronoun in ("she", "her")
+        fitting = [one for one, known in self.known.items() if known is None or known == is_woman]
+        if len(fitting) != 1:
+            return None
+        self.known[fitting[0]] = is_woman
+        return fitting[0]
+
     def resolved(self, text: str) -> str | None:
         """Return a simple sentence with whom its first word means; ``None`` where that is not clear."""
         match = _PRONOUN.match(text)
         if match is None:
-            return text
+            return _TREATED.sub(lambda m: f"{m[1]}{self._meant(m[2]) or m[2]}", text)
         word = match["word"].lower()
         if word in ("it", "they", "there", "this", "that", "its", "their"):
             return text if word in ("it", "there") else None
-        is_woman = word in ("she", "her")
-        fitting = [one for one, known in self.known.items() if known is None or known == is_woman]
-        if len(fitting) != 1:
+        one = self._meant(word)
+        if one is None:
             return None
-        one = fitting[0]
-        self.known[one] = is_woman
         rest = text[match.end() :]
         shown = one[0].upper() + one[1:]
         if word in ("his", "her"):
@@ -176,6 +185,7 @@ class People:
         return shown + rest
 
 
+_TREATED: Final = re.compile(r"( (?:started|put) )(her|him)(?= on )")
 KIN: Final = "|".join(sorted((re.escape(w) for w in WORDS["relations"] | WORDS["pets"]), key=len, reverse=True))
 _OWN: Final = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?P<before>(?:[a-z-]+ ){{0,2}}?)(?P<kin>{KIN})\b"
@@ -297,10 +307,18 @@ def _is_contraction(doc: Doc, i: int) -> bool:
         "with",
     ):
         return True
+    if following.tag_ in ("VBD", "VBN") and _has_object(doc, j):
+        return True  # "the vet's started her on ..."
     if following.tag_ in ("VBG", "VBN", "JJ", "CD") and not re.match(r"\d+(?:st|nd|rd|th)$", following.lower_):
         after = doc[j + 1] if j + 1 < len(doc) else None
         return after is None or not (after.tag_.startswith(("NN", "JJ", "VB", "MD", "CD")) or after.lower_ == "'s")
     return False
+
+
+def _has_object(doc: Doc, verb: int) -> bool:
+    """Return whether a pronoun, a name or an article follows a participle: who has done something to somebody."""
+    following = doc[verb + 1] if verb + 1 < len(doc) else None
+    return following is not None and following.tag_ in ("PRP", "NNP", "DT", "PRP$")
 
 
 def _begins_clause(doc: Doc, begin: int) -> bool:
@@ -366,9 +384,9 @@ def _predicates(doc: Doc, span: Span, before: str) -> list[tuple[str, str]]:
             continue
         if number == 0 and doc[a].lower_ in ("'s", "’s") and subject.lower() not in _SUBJECTS:
             follow = next((t for t in doc[a + 1 : b] if t.tag_ != "RB"), None)
-            words = ("has" if follow is not None and follow.lower_ in ("been", "got", "had") else "is") + doc[
-                a + 1 - 1 : b
-            ].text[2:]
+            is_done = follow is not None and follow.tag_ in ("VBD", "VBN") and _has_object(doc, follow.i)
+            has = follow is not None and (is_done or follow.lower_ in ("been", "got", "had"))
+            words = f"{'has' if has else 'is'}{doc[a:b].text[2:]}"
         elif number and doc[a].tag_ in ("JJ", "VBN") and not any(t.tag_ in _FINITE for t in doc[a:b]):
             words = f"{'is' if verb.lower_ in _IS else verb.text} {words}"
         space = "" if words[:1] in "'’" else " "
@@ -426,7 +444,11 @@ def _joined_states(doc: Doc, begin: int, end: int, verb: Token) -> list[tuple[in
         if (
             doc[i].lower_ == "and"
             and doc[i + 1].tag_ in ("JJ", "VBN")
-            and (doc[i - 1].tag_ in ("JJ", "CD", "VBN") or doc[i - 1].lower_ == "now")
+            and (
+                doc[i - 1].tag_ in ("JJ", "CD", "VBN")
+                or doc[i - 1].lower_ in WORDS["lasting_adjectives"]
+                or doc[i - 1].lower_ == "now"
+            )
         ):
             following = doc[i + 2] if i + 2 < end else None
             if following is None or following.tag_ in ("IN", "TO", "RB") or following.is_punct:
