@@ -141,7 +141,7 @@ class People:
             found["my partner"] = None
         is_introduced = _I_AM.match(text) is not None
         first = tokens[0]
-        is_subject = first.dep_ in ("nsubj", "nsubjpass")
+        is_subject = len(tokens) < 2 or tokens[1].tag_ not in ("NNP", "NNPS")
         if is_subject and first.tag_ == "NNP" and first.text.istitle() and first.text.lower() not in named | _TIMES:
             found[first.text] = None
             named.add(first.text.lower())
