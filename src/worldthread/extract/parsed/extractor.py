@@ -412,6 +412,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         facts = self._of_simple_sentences(doc, self._simple_sentences, persons, clauses.facts)
         return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings
 
+    def _is_only(self, doc: Doc) -> bool:
+        """Return whether a sentence is all that the message states: the others greet, thank, react or ask."""
+        return doc is self._only
+
     def _of_simple_sentences(
         self, doc: Doc, simple: SimpleSentences, persons: frozenset[str], stated: tuple[Fact, ...]
     ) -> tuple[Fact, ...]:
@@ -420,7 +424,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         parts = simple.of(doc, persons)
         if (stated and len(self._docs) == 1 and len(parts) < 2) or self._is_correction:
             return stated
-        is_only = doc is self._only and len(parts) == 1
+        is_only = self._is_only(doc) and len(parts) == 1
         has_time = self._at is not None and bool(time_expressions(doc.text, self._at))
         for one in parts:
             if is_only and one.text == doc.text.rstrip(" !").removesuffix("."):
@@ -472,7 +476,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         found_facts = whole_facts(doc, read, stated, referents, self._at)
         stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
-        if not stated and doc is self._only and not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
+        if not stated and self._is_only(doc) and not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
             found_facts = stated = _plainly(doc, read, referents)
         stated = self._with_dated_sentence(doc, stated, referents, names)
         if self._is_plan_before:
@@ -482,7 +486,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = tuple(filter(None, (without_joined_clause(doc, one) for one in stated)))
         stated += self._of_clauses_with_times(doc, stated, referents, names)
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
-        if doc is self._only and not is_program(referents.speaker):
+        if self._is_only(doc) and not is_program(referents.speaker):
             stated = stated or self._of_clauses_alone(doc, referents, names)
             if all(says_who(one) for one in stated):
                 keys = {one.fact.key for one in stated}
@@ -508,7 +512,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents, names: frozenset[str]
     ) -> tuple[LocatedFact, ...]:
         """Return what the clauses of a sentence say at their times, where nothing with a time is stated."""
-        if self._at is None or abs(self._at) < TURNS or doc is not self._only or is_program(referents.speaker):
+        if self._at is None or abs(self._at) < TURNS or not self._is_only(doc) or is_program(referents.speaker):
             return ()
         if any(one.fact.valid_from is not None or one.fact.valid_to is not None for one in stated) or is_unmeant(doc):
             return ()
@@ -531,7 +535,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = dated or stated
             found += (one for one in stated if not self._is_now_or_then(one))
             found += asserted_facts(part, read, stated, referents)
-            found = [whole for one in found if (whole := without_joined_clause(part, one)) is not None]
+            found = [cut for one in found if (cut := without_joined_clause(part, one)) is not None]
         return tuple({one.fact.key: one for one in found}.values())
 
     def _asserted(
@@ -541,7 +545,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if is_program(referents.speaker):
             return ()
         found = asserted_facts(doc, read, stated, referents)
-        if doc is self._only or self._is_letter or not found:
+        if self._is_only(doc) or self._is_letter or not found:
             return found
         sure = tuple(one for one in found if is_distinct(one.clause))
         return tuple(one.stated for one in self._readings(doc, read, sure, referents) if is_likely(one))
@@ -594,7 +598,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         times = tuple(time_expressions(doc.text, self._at)) if self._at is not None and is_dated else ()
         understood = {one.clause.verb for one in read.facts}
         known = frozenset(self._known)
-        is_alone = doc is self._only
+        is_alone = self._is_only(doc)
         return [
             Reading(doc, one, referents, times, known, one.clause.verb not in understood, is_alone) for one in found
         ]
