@@ -126,7 +126,12 @@ def _is_cut(fact: Fact, doc: Doc) -> bool:
     words = fact.object.lower().split()
     first = next((t for t in doc if t.lower_ == words[0]), None)
     tag = "" if first is None else first.tag_
-    if " is " in fact.subject or "past" in fact.relation.split() or (fact.relation == "does" and len(words) > 1):
+    if (
+        words == ["to"]
+        or " is " in fact.subject
+        or "past" in fact.relation.split()
+        or (fact.relation == "does" and len(words) > 1)
+    ):
         return True
     if fact.relation == "has" and (tag in ("VBN", "TO") or (len(words) == 1 and tag == "CD")):
         return True

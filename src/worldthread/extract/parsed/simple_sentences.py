@@ -98,7 +98,10 @@ class SimpleSentences:
             first = tokens[0].lower_
             if first in LISTS["conditions"]:
                 return found if first in ("after", "before", "since", "while") else []
-            if is_reported or _asks(tokens, doc):
+            if is_reported:
+                continue
+            if _asks(tokens, doc):
+                is_reported = True  # what follows is a part of the question: "how do I do it so I'm not late"
                 continue
             is_reported = any(
                 t.lemma_.lower() in LISTS["reports"] and t.tag_ in _FINITE | {"VBN", "VBG"} for t in tokens
@@ -188,7 +191,7 @@ class People:
 _TREATED: Final = re.compile(r"( (?:started|put) )(her|him)(?= on )")
 KIN: Final = "|".join(sorted((re.escape(w) for w in WORDS["relations"] | WORDS["pets"]), key=len, reverse=True))
 _OWN: Final = re.compile(
-    rf"\b(?:[Mm]y|[Oo]ur) (?P<before>(?:[a-z-]+ ){{0,2}}?)(?P<kin>{KIN})\b"
+    rf"\b(?:[Mm]y|[Oo]ur) (?P<before>(?:[a-z-]+ ){{0,2}}?)(?P<kin>{KIN})\b(?! in law)"
     r"(?:,? (?:called |named )?(?P<name>[A-ZÀ-Þ][a-zà-ÿ]+))?(?!['’]s [a-z]+ (?:is|has))"
 )
 _GAPPED: Final = re.compile(
@@ -468,6 +471,8 @@ def _without_subject(doc: Doc, span: Span, before: str) -> list[tuple[str, str]]
     first = doc[begin]
     words = doc[begin:end].text
     subject = before or "I"
+    if subject.lower() not in ("i", "we"):
+        return []  # "the insurance renews in June, got stung last year"
     if first.tag_ in ("VBD", "VBN") or (first.tag_ == "VBP" and subject == "I" and first.lower_ in LISTS["own_verbs"]):
         return [(f"{_capital(subject)} {words[0].lower()}{words[1:]}", subject)]
     if (
