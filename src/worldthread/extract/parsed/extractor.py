@@ -39,13 +39,22 @@ from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
 from worldthread.extract.parsed.segments import clauses_alone, clauses_with_times
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
+from worldthread.extract.parsed.simple_assertions import asserted
+from worldthread.extract.parsed.simple_facts import (
+    acceptable,
+    is_garbled,
+    joined_with,
+    states_nothing,
+    with_name,
+)
+from worldthread.extract.parsed.simple_sentences import SimpleSentences
 from worldthread.extract.parsed.situations import situation_endings
 from worldthread.extract.parsed.sole_statements import living_alone, says_who, sole_statement
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.parsed.withheld_endings import withheld
 from worldthread.extract.prose.clauses import Clauses
-from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
+from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity, annotated_passages
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
@@ -82,6 +91,9 @@ _EXAGGERATED: Final = re.compile(
     r"(?:i['’]?m|i am) (?:the )?(?:batman|superman|spider-?man|santa|jesus|god|pope|queen|king) ?(?:of|,|\.|!|$)|"
     r"(?:uncle|aunt|dad|mum|mom|cat|dog|brother|sister|gran)(?:['’]s| is) the (?:pope|queen|king)\b)",
     re.IGNORECASE,
+)
+_CORRECTING: Final = re.compile(
+    r"(?:no|nope|wait|wrong|scrap|sorry|correction|hang on|that(?:['’]s| was| is) wrong|not)\b", re.IGNORECASE
 )
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _THIRD_PERSONS: Final = frozenset(["he", "her", "him", "his", "she"])
@@ -338,13 +350,24 @@ class _ParsedPassageExtractor(PassageExtractor):
         speaker: the meaning of "I" in sentences that name no speaker.
         states_facts: whether its plain statements are read; not in a language without rules.
         at: world time of the text; ``None`` where that is not known.
+        is_simple: whether it is one simple sentence that was taken out of a message.
     """
 
     def __init__(
-        self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True, *, at: float | None = None
+        self,
+        passage: AnnotatedPassage,
+        speaker: str,
+        states_facts: bool = True,
+        *,
+        at: float | None = None,
+        is_simple: bool = False,
     ) -> None:
         super().__init__(passage, speaker, states_facts)
         self._at = at
+        self._simple_sentences = None if is_simple or is_program(speaker) else SimpleSentences()
+        self._only: Doc | None = None
+        first = passage.sentences[0][0] if passage.sentences else None
+        self._is_correction = first is not None and _CORRECTING.match(first.text, first.body) is not None
         self._docs: dict[int, Doc] = {}
         self.changes: list[Change] = []
         self.replacing: list[Fact] = []
@@ -370,11 +393,56 @@ class _ParsedPassageExtractor(PassageExtractor):
             docs = parse(_ANY_MORE.sub(" anymore", _NOWADAYS.sub("", text)) for text in texts)
             self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
             said = [doc for doc in docs if any(token.tag_ in _FINITE for token in doc)]
-            self._is_all_that_is_said = len(said) == 1 or len(docs) == 1
+            stating = [doc for doc in docs if not states_nothing(doc)]
+            self._only = stating[0] if len(stating) == 1 else docs[0] if len(docs) == 1 else None
+            self._is_all_that_is_said = len(said) == 1 or self._only is not None
             if at is not None:
                 self._beside = {id(docs[i]): text for i, text in with_times_beside(docs, at).items()}
 
     def _statements(
+        self, sentence: Sentence, found: list[NamedEntity], referents: Referents
+    ) -> tuple[Clauses, list[Ending]]:
+        clauses, endings = self._statements_of_whole(sentence, found, referents)
+        is_question = sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？"))
+        is_left_out = self._is_letter or self._is_given_text or is_question or _is_figurative(sentence)
+        if self._simple_sentences is None or is_left_out:
+            return clauses, endings
+        doc = self._docs[id(sentence)]
+        persons = frozenset(e.name for e in found if e.kind == "person")
+        facts = self._of_simple_sentences(doc, self._simple_sentences, persons, clauses.facts)
+        return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings
+
+    def _is_only(self, doc: Doc) -> bool:
+        """Return whether a sentence is all that the message states: the others greet, thank, react or ask."""
+        return doc is self._only
+
+    def _of_simple_sentences(
+        self, doc: Doc, simple: SimpleSentences, persons: frozenset[str], stated: tuple[Fact, ...]
+    ) -> tuple[Fact, ...]:
+        """Return the facts of a sentence with those of the simple sentences in it, each read by itself."""
+        stated = tuple(one for one in stated if not is_garbled(one))
+        parts = simple.of(doc, persons)
+        if (stated and len(self._docs) == 1 and len(parts) < 2) or self._is_correction:
+            return stated
+        is_only = self._is_only(doc) and len(parts) == 1
+        has_time = self._at is not None and bool(time_expressions(doc.text, self._at))
+        for one in parts:
+            if is_only and one.text == doc.text.rstrip(" !").removesuffix("."):
+                stated = joined_with(stated, asserted(one, doc, self._speaker, simple.people | persons, self._at))
+                continue
+            for passage in annotated_passages(f"{self._speaker}: {one.text}.", self._speaker):
+                reader = _ParsedPassageExtractor(passage, self._speaker, at=self._at, is_simple=True)
+                part = next(iter(reader._docs.values()))
+                facts = [s for statements, _ in reader.extract() for s in statements if isinstance(s, Fact)]
+                named = [with_name(fact, one, part) for fact in facts]
+                found = [
+                    f for f in named if (is_only and not is_garbled(f)) or acceptable(f, one, part, has_time=has_time)
+                ]
+                found += asserted(one, part, self._speaker, simple.people | persons, self._at)
+                stated = joined_with(stated, found)
+        return stated
+
+    def _statements_of_whole(
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         self._relative = None
@@ -382,8 +450,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if self._is_given_text:
             self.whole = False
             return Clauses(), []
-        is_ironic = any(pattern.match(sentence.text, sentence.body) for pattern in (_IRONY, _IRONIC_PRAISE))
-        if is_ironic or _EXAGGERATED.search(sentence.text, sentence.body):
+        if _is_figurative(sentence):
             self.whole = False
             return Clauses(), []
         if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
@@ -409,7 +476,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         found_facts = whole_facts(doc, read, stated, referents, self._at)
         stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
-        if not stated and len(self._docs) == 1 and not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
+        if not stated and self._is_only(doc) and not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
             found_facts = stated = _plainly(doc, read, referents)
         stated = self._with_dated_sentence(doc, stated, referents, names)
         if self._is_plan_before:
@@ -420,7 +487,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             known = {(one.fact.subject, one.fact.relation) for one in timed}
             stated = timed + tuple(one for one in stated if (one.fact.subject, one.fact.relation) not in known)
         stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
-        if len(self._docs) == 1 and not is_program(referents.speaker):
+        if self._is_only(doc) and not is_program(referents.speaker):
             stated = stated or self._of_clauses_alone(doc, referents, names)
             if all(says_who(one) for one in stated):
                 keys = {one.fact.key for one in stated}
@@ -448,7 +515,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents, names: frozenset[str]
     ) -> tuple[LocatedFact, ...]:
         """Return what the clauses of a sentence say at their times, where nothing with a time is stated."""
-        if self._at is None or abs(self._at) < TURNS or len(self._docs) > 1 or is_program(referents.speaker):
+        if self._at is None or abs(self._at) < TURNS or not self._is_only(doc) or is_program(referents.speaker):
             return ()
         if any(one.fact.valid_from is not None or one.fact.valid_to is not None for one in stated) or is_unmeant(doc):
             return ()
@@ -469,8 +536,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = dated or stated
             found += (one for one in stated if not self._is_now_or_then(one))
             found += asserted_facts(part, read, stated, referents)
-            whole_ones = (without_joined_clause(part, one) for one in found)
-            found = [one for one in whole_ones if one is not None]
+            found = [cut for one in found if (cut := without_joined_clause(part, one)) is not None]
         return tuple({one.fact.key: one for one in found}.values())
 
     def _asserted(
@@ -480,7 +546,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if is_program(referents.speaker):
             return ()
         found = asserted_facts(doc, read, stated, referents)
-        if len(self._docs) == 1 or self._is_letter or not found:
+        if self._is_only(doc) or self._is_letter or not found:
             return found
         sure = tuple(one for one in found if is_distinct(one.clause))
         return tuple(one.stated for one in self._readings(doc, read, sure, referents) if is_likely(one))
@@ -533,10 +599,16 @@ class _ParsedPassageExtractor(PassageExtractor):
         times = tuple(time_expressions(doc.text, self._at)) if self._at is not None and is_dated else ()
         understood = {one.clause.verb for one in read.facts}
         known = frozenset(self._known)
-        is_alone = len(self._docs) == 1
+        is_alone = self._is_only(doc)
         return [
             Reading(doc, one, referents, times, known, one.clause.verb not in understood, is_alone) for one in found
         ]
+
+
+def _is_figurative(sentence: Sentence) -> bool:
+    """Return whether a sentence is ironic or exaggerates."""
+    is_ironic = any(pattern.match(sentence.text, sentence.body) for pattern in (_IRONY, _IRONIC_PRAISE))
+    return is_ironic or _EXAGGERATED.search(sentence.text, sentence.body) is not None
 
 
 def _plainly(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:

@@ -74,6 +74,7 @@ _FORMS: Final = tuple(
     (re.compile(f"{one['form'].replace('KIN', _KIN)}{_END}", re.IGNORECASE), one["relation"]) for one in _TABLE["forms"]
 )
 _PAST_TIME: Final = re.compile(r"\b(?:yesterday|ago|last (?:night|week|month|year|\w+day))\b", re.IGNORECASE)
+_BARE_NUMBERS: Final = re.compile(r"(?:\d[\d.,/]*|up|down|to|from|or|and|at|\s)+")
 _LABEL: Final = re.compile(r"\w+(?: \w+)?: ")
 _SPEAKERS: Final = frozenset(["i", "we"])
 _STATES: Final = frozenset(["acomp", "attr", "prep", "advmod", "oprd", "npadvmod"])
@@ -194,8 +195,8 @@ def _read(
     if referents.thing is None and name != referents.speaker:
         referents = referents._replace(thing=name)  # "our choir has its concert in March"
     fact = fact_of_words(clause, name, relation, words, referents)
-    if fact is None:
-        return ()
+    if fact is None or _BARE_NUMBERS.fullmatch(fact.object) is not None:
+        return ()  # "I'm a 9", "I'm up to 81": of what?
     if fact.object.startswith("of "):  # "out of tune"
         verb, _, last = fact.relation.rpartition(" ")
         fact = replace(fact, relation=verb or "is", object=f"{last} {fact.object}")
@@ -360,6 +361,8 @@ def _says_something(clause: Clause, words: list[Token]) -> bool:
             )
         if is_speaker and complement.tag_ == "NNS" and not list(complement.lefts):
             return False  # "I'm all ears"
+        if clause.subject.lower_ == "we" and complement.tag_ == "NN" and not list(complement.lefts):
+            return False  # "we're toast"
         if is_speaker and complement.dep_ == "prep":
             return not any(t.ent_type_ in ("GPE", "LOC") for t in words)  # "I'm in Peru" is no home
         return complement.dep_ != "advmod" or len(words) > 1 or complement.is_upper
