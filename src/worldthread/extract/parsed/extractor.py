@@ -432,6 +432,8 @@ class _ParsedPassageExtractor(PassageExtractor):
                 continue
             for passage in annotated_passages(f"{self._speaker}: {one.text}.", self._speaker):
                 reader = _ParsedPassageExtractor(passage, self._speaker, at=self._at, is_simple=True)
+                if not self._is_only(doc):  # others stand beside it: only what is probably right whatever they say
+                    reader._only, reader._is_all_that_is_said = None, False
                 part = next(iter(reader._docs.values()))
                 facts = [s for statements, _ in reader.extract() for s in statements if isinstance(s, Fact)]
                 named = [with_name(fact, one, part) for fact in facts]
