@@ -427,11 +427,13 @@ class _ParsedPassageExtractor(PassageExtractor):
         is_only = self._is_only(doc) and len(parts) == 1
         has_time = self._at is not None and bool(time_expressions(doc.text, self._at))
         for one in parts:
-            if is_only and one.text == doc.text.rstrip(" !").removesuffix("."):
+            if (len(self._docs) == 1 and len(parts) == 1) or (is_only and one.text == doc.text.rstrip(" !.")):
                 stated = joined_with(stated, asserted(one, doc, self._speaker, simple.people | persons, self._at))
                 continue
             for passage in annotated_passages(f"{self._speaker}: {one.text}.", self._speaker):
                 reader = _ParsedPassageExtractor(passage, self._speaker, at=self._at, is_simple=True)
+                if not self._is_only(doc):  # others stand beside it: only what is probably right whatever they say
+                    reader._only, reader._is_all_that_is_said = None, False
                 part = next(iter(reader._docs.values()))
                 facts = [s for statements, _ in reader.extract() for s in statements if isinstance(s, Fact)]
                 named = [with_name(fact, one, part) for fact in facts]

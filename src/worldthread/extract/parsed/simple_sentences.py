@@ -354,7 +354,9 @@ def _trimmed(doc: Doc, span: Span) -> Span:
         doc[begin].lower_ in LISTS["conjunctions"] | LISTS["openers"] or doc[begin].is_punct or doc[begin].tag_ == "UH"
     ):
         begin += 1
-    while end > begin and (doc[end - 1].is_punct or doc[end - 1].lower_ in LISTS["trailing"]):
+    while end > begin and (
+        doc[end - 1].is_punct or doc[end - 1].text == "." or doc[end - 1].lower_ in LISTS["trailing"]
+    ):
         end -= 1
     return Span(begin, end)
 
@@ -460,7 +462,9 @@ def _joined_states(doc: Doc, begin: int, end: int, verb: Token) -> list[tuple[in
 
 
 def _without_mark(doc: Doc, begin: int, end: int) -> int:
-    while end > begin and (doc[end - 1].is_punct or doc[end - 1].lower_ in LISTS["conjunctions"]):
+    while end > begin and (
+        doc[end - 1].is_punct or doc[end - 1].text == "." or doc[end - 1].lower_ in LISTS["conjunctions"]
+    ):
         end -= 1
     return end
 
