@@ -19,7 +19,7 @@ STATED = [
     ("My sister Clara is a vet.", ["Clara, is a, vet", "Tom, has sister, Clara"]),
     ("My uncle lives in Quebec.", ["Tom's uncle, lives in, Quebec"]),
     ("My favourite colour is dark blue.", ["Tom, has favourite colour, dark blue"]),
-    ("My son is called Alex and his wife Nina.", ["Tom's son, has name, Alex"]),
+    ("My son is called Alex and his wife Nina.", ["Tom's son, has name, Alex", "Tom's son's wife, has name, Nina"]),
     ("I'm only 16.", ["Tom, has age, 16"]),
     ("I live on my own in Cork.", ["Tom, lives, alone", "Tom, lives in, Cork"]),
     ("Our parrot is called Polly.", ["Tom's parrot, has name, Polly"]),

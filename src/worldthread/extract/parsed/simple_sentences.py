@@ -428,7 +428,8 @@ def _joined_predicates(doc: Doc, begin: int, end: int, verb: Token) -> list[tupl
             "advcl",
             "dep",
         )
-        if is_verb and not following.lower_.startswith("'"):
+        is_of_another = following.tag_ == "VBZ" and verb.tag_ != "VBZ"  # "I hate it, tastes like soap"
+        if is_verb and not is_of_another and not following.lower_.startswith("'"):
             cuts.append(i)
     if not cuts:
         return [(begin, end)]
