@@ -68,14 +68,16 @@ def is_baseless(reading: Reading) -> bool:
     """Return whether the clause does not say what the fact does, whatever its probability.
 
     It is a comparison ("I swim like a wardrobe"), a shout ("FLIGHTS ARE BOOKED"), or has no subject and tells only when
-    something happened ("Came five days late, on the 19th"), or aims at a number of which only the talk says of what.
+    something happened ("Came five days late, on the 19th"), or aims at a number of which only the talk says of what, or
+    is of an exercise ("the probability of two sixes is 1/36").
     """
     clause = reading.stated.clause
     is_compared = any(c.dep_ == "prep" and c.lower_ == "like" and c.nbor(-1).text != "," for c in clause.verb.rights)
     is_shouted = clause.verb.is_upper and len(clause.verb) > 2
     is_bare_aim = clause.lemma == "aim" and clause.is_progressive and reading.stated.fact.object[:1].isdigit()
     is_baseless_date = clause.subject is None and reading.is_by_date
-    return is_compared or is_shouted or is_bare_aim or is_baseless_date or is_figure(clause.verb)
+    is_sum = clause.subject is not None and clause.subject.lemma_.lower() in WORDS["sums"]
+    return is_compared or is_shouted or is_bare_aim or is_baseless_date or is_sum or is_figure(clause.verb)
 
 
 _OWNERS: Final = frozenset(["my", "your", "his", "her", "our", "their", "its"])

@@ -96,10 +96,15 @@ _DAY: Final = re.compile(
 _NOTHING: Final = frozenset(["yes", "no", "ok", "one", "okay", "so", "that", "it"])
 
 
+_OF_SHOPS: Final = frozenset(["is", "opens", "closes", "shuts"])
+"""What "the chemist's" does, in which the parser sees no "has"."""
+
+
 def is_garbled(fact: Fact) -> bool:
     """Return whether a fact takes more for a name than is one, or answers: "Pete did yes"."""
     if (
-        fact.subject.endswith(("'s", "’s"))
+        (fact.subject.endswith(("'s", "’s")) and fact.relation.split()[0] not in _OF_SHOPS)
+        or not fact.object[:1].strip(",;:.-")
         or fact.object.lower() in _NOTHING
         or fact.object.endswith(" own")
         or fact.relation == "types"

@@ -167,12 +167,12 @@ def living_alone(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[L
     return ()
 
 
-def _read(
-    doc: Doc, read: SentenceFacts, referents: Referents, *, is_reworded: bool = False
-) -> tuple[LocatedFact, ...]:
+def _read(doc: Doc, read: SentenceFacts, referents: Referents, *, is_reworded: bool = False) -> tuple[LocatedFact, ...]:
     if doc[0].lower_ in LISTS["proverbial"]:
         return ()
     said = tuple(one for one in read.facts if one.fact.object and not says_who(one) and not _is_of_the_moment(one))
+    if any(clause.subject is not None and clause.subject.lemma_.lower() in WORDS["sums"] for clause, _ in read.clauses):
+        return ()  # of an exercise: "the probability of two sixes is 1/36"
     if said and not is_reworded:
         return ()  # what the other rules read in the sentence itself, and then held for unlikely, stays out
     if said:
@@ -313,6 +313,8 @@ def _subject(clause: Clause, named: NamedPhrase | None, referents: Referents) ->
     if lemma in LISTS["passing"] and not is_numbered:
         return None
     if lemma in WORDS["sums"] | WORDS["goals"] or words[0].lower_ in LISTS["programs"]:
+        return None
+    if lemma in WORDS["goals"]:
         return None
     if lemma in LISTS["body"] | LISTS["proverbial"] | WORDS["vague"] | WORDS["stories"] | WORDS["judging"]:
         return None
