@@ -150,7 +150,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/6"
+    name: Final = "parsed/7"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
