@@ -364,6 +364,7 @@ class _ParsedPassageExtractor(PassageExtractor):
     ) -> None:
         super().__init__(passage, speaker, states_facts)
         self._at = at
+        self._is_simple = is_simple
         self._simple_sentences = None if is_simple or is_program(speaker) else SimpleSentences()
         self._only: Doc | None = None
         first = passage.sentences[0][0] if passage.sentences else None
@@ -467,7 +468,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         if within is not referents:
             referents = within
             read = facts_of(doc, referents, names)
-        self.changes += changes_of(doc, sentence.text, [clause for clause, _ in read.clauses], referents)
+        if not self._is_simple:  # what a part of a sentence ends, the whole sentence has ended
+            self.changes += changes_of(doc, sentence.text, [clause for clause, _ in read.clauses], referents)
         self.whole = self.whole and read.whole
         if _NOW.search(sentence.text) is not None:
             self.replacing += [one.fact for one in read.facts if not one.clause.is_past]
