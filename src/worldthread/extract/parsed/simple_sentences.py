@@ -65,7 +65,7 @@ class SimpleSentences:
     """Divides the sentences of one message, in order, and remembers who was spoken of."""
 
     def __init__(self) -> None:
-        self._people = People()
+        self._people = PeopleSpokenOf()
 
     @property
     def people(self) -> frozenset[str]:
@@ -118,7 +118,7 @@ class SimpleSentences:
         return found
 
 
-class People:
+class PeopleSpokenOf:
     """Who was spoken of in a message, to know whom "he" means at the beginning of a simple sentence."""
 
     def __init__(self) -> None:

@@ -56,6 +56,7 @@ _SUPPOSED: Final = re.compile(
     r"\b(?:if|unless|imagine|suppose|wish|joking|kidding|pretend\w*|thought|feared|worried|assumed|afraid|dream(?:t|ed)?)\b"
     r"(?! you (?:please|like|will))"
 )
+_LONG_AGO: Final = re.compile(r"\bwhen (?:i|we) (?:was|were)\b")
 _KEPT: Final = re.compile(r"\bstill (?:got|have|on|with|the same|using|in|there|going|at it)\b(?! no\b)")
 _RELATIVES: Final = PARSED_WORDS["relations"]
 _SLANG: Final = {"brother": ("kid", "bro"), "sister": ("sis", "kid")}
@@ -183,6 +184,9 @@ def _ends(fact: Fact, number: int, text: str, names: frozenset[str], own: str) -
         return False
     subject = fact.key[0]
     is_own = subject == own
+    thing = subject.rpartition("'s ")[2]
+    if _LONG_AGO.search(text) is not None or (thing != subject and f"'s {thing}" in text):
+        return False  # "my first dog died when I was a kid"; "my brother's dog" is not the speaker's
     is_person = not is_own and is_about_relative(subject, own)
     if not is_own and not is_person and not situation.of_thing:
         return False

@@ -96,8 +96,8 @@ _FOUND_AGAIN: Final = re.compile(
     r"\b(?:lost|left|forgot|misplaced)\b[^.;!?]*\b(?:found|got) (?:it|them|him|her)\b(?! (?:a|another|his|her|the)\b)"
 )
 _NEXT_DOOR: Final = re.compile(
-    r"^(?:(?:but|and|so|oh|well),? )?the \w+ (?:next door|upstairs|downstairs|opposite|across the (?:road|street)|"
-    r"down the (?:road|street))\b(?!.*\b(?:i|we|me|us|my|our)\b)"
+    r"^(?:(?:but|and|so|oh|well),? )?the \w+ (?:next door|upstairs|downstairs|opposite|across the \w+|"
+    r"down the \w+)\b(?!.*\b(?:i|we|me|us|my|our)\b)"
 )
 _CONTACTS: Final = frozenset(["number", "phone", "mobile", "email", "e-mail", "mail", "address", "extension", "handle"])
 _ONES_OWN: Final = frozenset(["mobile", "phone", "cell", "personal", "own", "private", "old", "new", "current"])
