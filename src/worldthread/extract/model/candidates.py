@@ -52,7 +52,7 @@ def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) ->
                     if (
                         name in about
                         or _differs_by_aspect(version.statement, extraction.statements)
-                        or _tells_of(version.statement, things)
+                        or (things and _tells_of(version.statement, things))
                     ):
                         can_end.add(version.statement)
     aspects = {statement.aspect for statement in extraction.statements if statement.aspect is not None}

@@ -55,7 +55,7 @@ from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.parsed.withheld_endings import withheld
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity, annotated_passages
-from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
+from worldthread.extract.prose.extractor import PassageExtractor, is_question, merged, statements_of
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
 from worldthread.extract.prose.words import is_program
@@ -404,8 +404,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         clauses, endings = self._statements_of_whole(sentence, found, referents)
-        is_question = sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？"))
-        is_left_out = self._is_letter or self._is_given_text or is_question or _is_figurative(sentence)
+        is_left_out = self._is_letter or self._is_given_text or is_question(sentence) or _is_figurative(sentence)
         if self._simple_sentences is None or is_left_out:
             return clauses, endings
         doc = self._docs[id(sentence)]
@@ -456,7 +455,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if _is_figurative(sentence):
             self.whole = False
             return Clauses(), []
-        if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
+        if is_question(sentence):
             self.whole = False
             return Clauses(), []
         if not is_limited(sentence.text):
@@ -529,7 +528,7 @@ class _ParsedPassageExtractor(PassageExtractor):
     def _of_clauses_alone(self, doc: Doc, referents: Referents, names: frozenset[str]) -> tuple[LocatedFact, ...]:
         """Return what the clauses of a sentence state, each read by itself."""
         parts = clauses_alone(doc.text, self._at) if not is_unmeant(doc) else ()
-        found: list[LocatedFact] = []
+        found: dict[tuple[str, str, str], LocatedFact] = {}
         for part in parse(map(normalised, parts)):
             read = facts_of(part, referents, names)
             stated = read.facts if self._at is None else with_dated(part, read, referents, self._at)
@@ -538,10 +537,11 @@ class _ParsedPassageExtractor(PassageExtractor):
             stated = stated or _plainly(part, read, referents)
             dated = () if self._at is None else dated_sentence(part, referents, names, self._at)
             stated = dated or stated
-            found += (one for one in stated if not self._is_now_or_then(one))
-            found += asserted_facts(part, read, stated, referents)
-            found = [cut for one in found if (cut := without_joined_clause(part, one)) is not None]
-        return tuple({one.fact.key: one for one in found}.values())
+            said = [one for one in stated if not self._is_now_or_then(one)]
+            for one in (*said, *asserted_facts(part, read, stated, referents)):
+                if (cut := without_joined_clause(part, one)) is not None:
+                    found[cut.fact.key] = cut
+        return tuple(found.values())
 
     def _asserted(
         self, doc: Doc, read: SentenceFacts, stated: tuple[LocatedFact, ...], referents: Referents

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
@@ -83,6 +83,7 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
         return [_repaired(doc) for doc in _language().pipe(sentences)]
 
 
+@lru_cache(maxsize=8192)  # the tables of the lemmatizer are lists, and the same words come again
 def is_english(word: str, kind: str | None = None) -> bool:
     """Return whether a word in lower case is one of English, as far as the dictionary of the lemmatizer shows.
 

@@ -110,6 +110,12 @@ def _situations() -> Iterator[_Situation]:
 _SITUATIONS: Final = tuple(_situations())
 
 
+@lru_cache(maxsize=4096)
+def _kinds_of(fact: Fact) -> frozenset[int]:
+    """Return the numbers of the situations that a fact is of."""
+    return frozenset(number for number, situation in enumerate(_SITUATIONS) if situation.covers(fact))
+
+
 def situation_endings(
     sentences: Sequence[str], speaker: str, stated: Iterable[Fact], view: GraphView
 ) -> list[tuple[Fact, str]]:
@@ -127,22 +133,23 @@ def situation_endings(
     found: dict[Fact, str] = {}
     skipped = set(stated)
     own = normalise_name(speaker)
-    message = plain_text(" ".join(sentences))
+    known = _known_facts(plain_text(" ".join(sentences)), speaker, view)
     for sentence in sentences:
         text = plain_text(sentence)
         if not 0 < len(text.split()) <= _LONGEST:
             continue
-        facts = [fact for fact in _candidates(sentence, message, speaker, view) if fact not in skipped]
+        facts = [fact for fact in _candidates(sentence, known, speaker, view) if fact not in skipped]
         names = _names_in(sentence)
         for number, situation in enumerate(_SITUATIONS):
-            kind = [fact for fact in facts if situation.covers(fact)]
+            kind = [fact for fact in facts if number in _kinds_of(fact)]
             ended = [fact for fact in kind if _ends(fact, number, text, names, own)]
+            if not ended:
+                continue
             if "LINK" in "".join(situation.ends):
                 ended = _named_best(ended, text)
             elif not _is_one(ended, kind):
-                ended = []
-            if ended:
-                found.update((fact, sentence) for fact in ended if fact not in found)
+                continue
+            found.update((fact, sentence) for fact in ended if fact not in found)
     return list(found.items())
 
 
@@ -160,20 +167,22 @@ def _named_best(ended: Sequence[Fact], text: str) -> list[Fact]:
     return best if is_clear else []
 
 
-def _candidates(sentence: str, message: str, speaker: str, view: GraphView) -> list[Fact]:
-    """Return the facts of the speaker, of whom a message names, and of a few things of the speaker."""
-    facts = dict.fromkeys(view.facts(subject=speaker)[-_MOST_FACTS:])
-    facts |= dict.fromkeys(named_facts(sentence, speaker, view))
+def _known_facts(message: str, speaker: str, view: GraphView) -> list[Fact]:
+    """Return the facts of the speaker, of a few things of theirs, and of whom a message means by "he" or "she"."""
+    facts = [*view.facts(subject=speaker)[-_MOST_FACTS:]]
     for thing in _THINGS:
-        facts |= dict.fromkeys((*view.facts(subject=f"{speaker}'s {thing}"), *view.facts(subject=thing)))
+        facts += (*view.facts(subject=f"{speaker}'s {thing}"), *view.facts(subject=thing))
     for noun in ("5k best", "pb", "10k best", "best", "personal best", "record", "marathon best", "10k pb", "5k pb"):
-        facts |= dict.fromkeys(view.facts(subject=f"{speaker}'s {noun}"))
-    for name in _CAPITALS.findall(sentence):
-        facts |= dict.fromkeys(view.facts(object=name))
+        facts += view.facts(subject=f"{speaker}'s {noun}")
     meant = only_person(message, speaker, view)
-    if meant is not None:
-        facts |= dict.fromkeys(view.facts(subject=meant))
-    return list(facts)
+    return facts if meant is None else [*facts, *view.facts(subject=meant)]
+
+
+def _candidates(sentence: str, known: Sequence[Fact], speaker: str, view: GraphView) -> list[Fact]:
+    """Return the known facts and those of whom and what a sentence names, none twice."""
+    named = named_facts(sentence, speaker, view)
+    capitals = (fact for name in _CAPITALS.findall(sentence) for fact in view.facts(object=name))
+    return list(dict.fromkeys((*known, *named, *capitals)))
 
 
 def _ends(fact: Fact, number: int, text: str, names: frozenset[str], own: str) -> bool:

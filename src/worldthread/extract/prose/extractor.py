@@ -185,6 +185,15 @@ def _space_for_control(match: re.Match[str]) -> str:
     return match[0] if match[0] in "\n\r\t\x0b\x0c\x85\x1c\x1d\x1e" else " "
 
 
+def is_question(sentence: Sentence) -> bool:
+    """Return whether a sentence ends with a question mark, closing quotes and brackets aside.
+
+    Args:
+        sentence: the sentence.
+    """
+    return sentence.text.rstrip(_CLOSING).endswith(("?", "？"))
+
+
 class PassageExtractor:
     """Extracts the sentences of one passage in order, keeping track of whom pronouns mean.
 
@@ -252,9 +261,8 @@ class PassageExtractor:
         ]
         self._update_subject(sentence, found, clauses.facts)
         # a question states nothing, and neither does a greeting
-        is_question = sentence.text.rstrip(_CLOSING).endswith(("?", "？"))
         is_small_talk = sentence.speaker is not None and not clauses.facts and _is_small_talk(sentence, found)
-        is_empty = is_question or is_small_talk
+        is_empty = is_question(sentence) or is_small_talk
         stated: list[Statement] = [] if is_empty else [*clauses.facts, *theses]
         return stated, endings
 
