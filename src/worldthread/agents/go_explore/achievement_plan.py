@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from worldthread.agents.go_explore.achievements import Achievement, Achievements
 from worldthread.agents.go_explore.commands import is_putting_down, things_of
 from worldthread.agents.go_explore.settings import DEFAULT_SETTINGS, GoExploreSettings
-from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit, best_of_places
+from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit
 
 
 class AchievementProposal(NamedTuple):
@@ -32,6 +33,8 @@ class AchievementProposal(NamedTuple):
 class AchievementPlanner:
     """Finds the branch from which the achievements of other branches are worth making.
 
+    What it works out is kept until exits or the experience with achievements change, which is seldom.
+
     Args:
         graph: all branches.
         achievements: those of all branches.
@@ -45,6 +48,13 @@ class AchievementPlanner:
         self.achievements = achievements
         self.settings = settings
         self._exhausted: dict[tuple[str, int], int] = {}  # achievements that were known when a plan began there
+        self._known: tuple[StateGraph, int, Hashable] | None = None  # graph, exits and experience of what is kept
+        self._unit = 1.0  # see Achievements.unit
+        self._weights: dict[Achievement, float] = {}  # see :meth:`Achievements.weight`, with nothing achieved
+        self._gains: dict[tuple[int, frozenset[str]], float] = {}  # see :meth:`_gain_in_reach`
+        self._bounds: dict[tuple[str, int], tuple[float, int, StateVisit]] = {}  # see :meth:`_best_bounds`
+        self._simulated: dict[tuple[str, int, float], tuple[float, int]] = {}  # see :meth:`_simulate`
+        self._chosen: dict[tuple[str, tuple[Achievement, ...]], Achievement | None] = {}  # see :meth:`_choose`
 
     def best_merit(self) -> float:
         """Return the best merit of all visits from which the game goes on."""
@@ -53,8 +63,7 @@ class AchievementPlanner:
         return self.achievements.merit(best, unit) if best is not None else 0.0
 
     def _best(self, unit: float) -> StateVisit | None:
-        visits = self.graph.states.values()
-        return max(visits, key=lambda visit: self.achievements.merit(visit, unit), default=None)
+        return max(self.graph.first_visits(), key=lambda visit: self.achievements.merit(visit, unit), default=None)
 
     def plan(self) -> AchievementProposal | None:
         """Find the plan that should gain the most merit.
@@ -71,14 +80,10 @@ class AchievementPlanner:
             return None
         base = self.achievements.merit(foremost, unit)
         self.achievements.proven = foremost.achieved
-        known = len(self.achievements)
-        places = best_of_places(
-            visit for visit in self.graph.states.values() if self._exhausted.get(visit.place) != known
-        )
-        bounds = sorted(((self._bound(visit, unit), visit.moment, visit) for visit in places.values()), reverse=True)
+        self._forget_what_changed()
         best: AchievementProposal | None = None
-        for _, _, visit in bounds[: self.settings.simulated_starts]:
-            merit, moves = self._simulate(visit, unit)
+        for _, _, visit in self._best_bounds():
+            merit, moves = self._simulate(visit)
             hope = merit - base - self.settings.move_cost * moves
             if best is None or hope > best.hope:
                 best = AchievementProposal(visit, hope, moves, base)
@@ -89,62 +94,104 @@ class AchievementPlanner:
         self._exhausted[plan.start.place] = len(self.achievements)
 
     def next_achievement(
-        self, room: str, left: Iterable[Achievement], unit: float, blocked: frozenset[StateAction] = frozenset()
+        self, room: str, left: Sequence[Achievement], blocked: frozenset[StateAction] = frozenset()
     ) -> Achievement | None:
         """Choose the achievement to make next: near, and leaving few of the others out of reach.
 
         Args:
             room: where the player is.
             left: the achievements to choose from.
-            unit: points that an achievement brings on average.
             blocked: exits that must not be taken.
 
         Returns:
             The one of the lowest cost; ``None`` when none can be reached.
         """
+        self._forget_what_changed()
+        return self._choose(room, left, blocked)
+
+    def _forget_what_changed(self) -> None:
+        """Forget what is kept if exits or experience have changed since, and take the weights of now."""
+        known = self.graph, self.graph.exits_version, self.achievements.experience()
+        if known != self._known:
+            self._known = known
+            self._unit = self.achievements.unit()
+            self._weights = {one: self.achievements.weight(one, self._unit) for one in self.achievements}
+            for kept in (self._gains, self._bounds, self._simulated, self._chosen):
+                kept.clear()
+
+    def _choose(self, room: str, left: Sequence[Achievement], blocked: frozenset[StateAction]) -> Achievement | None:
         routes = self.graph.routes(room, blocked)
-        in_reach = [(one, self.achievements.weight(one, unit)) for one in left if one.room in routes]
+        in_reach = [(one, one.room, self._weights[one]) for one in left if one.room in routes]
         weights: defaultdict[int, list[tuple[str, float]]] = defaultdict(list)
-        for achievement, weight in in_reach:
-            weights[achievement.bit].append((achievement.room, weight))
+        for achievement, where, weight in in_reach:
+            weights[achievement.bit].append((where, weight))
         best, lowest = None, float("inf")
-        lost_after: dict[str, float] = {}
-        for achievement, _ in in_reach:
-            leads_to = achievement.leads_to
-            after = self.graph.routes(leads_to)
-            if leads_to not in lost_after:
-                lost_after[leads_to] = sum(weight for one, weight in in_reach if one.room not in after)
-            done = sum(weight for where, weight in weights[achievement.bit] if where not in after)
-            cost = routes[achievement.room].moves + self.settings.loss_cost * (lost_after[leads_to] - done)
+        lost_after: dict[frozenset[str], float] = {}
+        for achievement, where, _ in in_reach:
+            after = self.graph.reachable(achievement.leads_to)
+            if after not in lost_after:
+                lost_after[after] = sum(weight for _, other, weight in in_reach if other not in after)
+            lost = lost_after[after]
+            if lost:
+                lost -= sum(weight for other, weight in weights[achievement.bit] if other not in after)
+            cost = routes[where].moves + self.settings.loss_cost * lost
             if cost < lowest:
                 best, lowest = achievement, cost
         return best
 
-    def _bound(self, visit: StateVisit, unit: float) -> float:
-        """Return the merit if every achievement that can be reached from a visit succeeded."""
-        routes = self.graph.routes(visit.room)
-        best: dict[int, float] = {}
-        for one in self.achievements.left(visit.achieved):
-            if one.room in routes:
-                best[one.bit] = max(best.get(one.bit, 0.0), self.achievements.weight(one, unit, visit.achieved))
-        return self.achievements.merit(visit, unit) + sum(best.values())
+    def _best_bounds(self) -> list[tuple[float, int, StateVisit]]:
+        """Return what could gain the most: the merit if every achievement in reach succeeded, and the place's visit."""
+        places = self.graph.best_visits()
+        self._bounds = {
+            place: bound if bound is not None and bound[2] is visit else self._bound(visit)
+            for place, visit in places.items()
+            for bound in (self._bounds.get(place),)
+        }
+        known = len(self.achievements)
+        open_places = (bound for place, bound in self._bounds.items() if self._exhausted.get(place) != known)
+        return heapq.nlargest(self.settings.simulated_starts, open_places)
 
-    def _simulate(self, visit: StateVisit, unit: float) -> tuple[float, int]:
+    def _bound(self, visit: StateVisit) -> tuple[float, int, StateVisit]:
+        merit = self.achievements.merit(visit, self._unit)
+        return merit + self._gain_in_reach(visit.room, visit.achieved), visit.moment, visit
+
+    def _gain_in_reach(self, room: str, achieved: int) -> float:
+        """Return the merit that would be gained if every achievement that can be reached from a room succeeded."""
+        reachable = self.graph.reachable(room)
+        gain = self._gains.get((achieved, reachable))
+        if gain is None:
+            best: dict[int, float] = {}
+            for one in self.achievements.left(achieved):
+                if one.room in reachable:
+                    best[one.bit] = max(best.get(one.bit, 0.0), self.achievements.weight(one, self._unit, achieved))
+            gain = self._gains[achieved, reachable] = sum(best.values())
+        return gain
+
+    def _simulate(self, visit: StateVisit) -> tuple[float, int]:
         """Return the merit and the moves of a plan, up to where more moves gain nothing more."""
-        left = self.achievements.left(visit.achieved)
+        key = visit.room, visit.achieved, visit.score
+        if key not in self._simulated:
+            self._simulated[key] = self._find_end(visit)
+        return self._simulated[key]
+
+    def _find_end(self, visit: StateVisit) -> tuple[float, int]:
+        left = tuple(self.achievements.left(visit.achieved))
         room, achieved, moves = visit.room, visit.achieved, 0
-        merit = self.achievements.merit(visit, unit)
+        merit = self.achievements.merit(visit, self._unit)
         best = merit, 0
         cost = self.settings.move_cost
         while left:
-            achievement = self.next_achievement(room, left, unit)
+            key = room, left
+            if key not in self._chosen:
+                self._chosen[key] = self._choose(room, left, frozenset())
+            achievement = self._chosen[key]
             if achievement is None:
                 break
             moves += self.graph.routes(room)[achievement.room].moves + 1
-            merit += self.achievements.weight(achievement, unit, achieved)
+            merit += self.achievements.weight(achievement, self._unit, achieved)
             achieved |= 1 << achievement.bit
             room = achievement.leads_to
-            left = [other for other in left if other.bit != achievement.bit]
+            left = tuple(other for other in left if other.bit != achievement.bit)
             if merit - cost * moves > best[0] - cost * best[1]:
                 best = merit, moves
         return best
@@ -222,11 +269,10 @@ class AchievementPlan:
     def _next_here(self, here: StateVisit) -> PlannedAction | None:
         planner, graph = self.planner, self.planner.graph
         tried = graph.tried[here.state]
-        unit = planner.achievements.unit()
         while True:
             blocked = frozenset(self._blocked)
             left = planner.achievements.left(here.achieved, self._failed)
-            achievement = planner.next_achievement(here.room, left, unit, blocked)
+            achievement = planner.next_achievement(here.room, left, blocked)
             if achievement is None:
                 return None
             if achievement.room == here.room:

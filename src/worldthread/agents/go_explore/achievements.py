@@ -255,7 +255,7 @@ class Achievements:
         )
 
     def _learn(self, action: str, *, is_useful: bool) -> None:
-        key = _experience_key(action)
+        key = experience_key(action)
         self._trials[key] += 1
         self._uses[key] += is_useful
         if not is_useful:
@@ -277,7 +277,7 @@ class Achievements:
             Above 0, at most :attr:`GoExploreSettings.max_usefulness`; 1 for a form that was never tried (a mean with
             pseudo-counts).
         """
-        key = _experience_key(action)
+        key = experience_key(action)
         expected, before = self.settings.expected_usefulness, self.settings.expected_trials
         share = (self._uses[key] + before * expected) / (self._trials[key] + before)
         return min(share / expected, self.settings.max_usefulness)
@@ -341,6 +341,14 @@ class Achievements:
         gains = [achievement.gain for achievement in self.found if achievement.gain > 0]
         return sum(gains) / len(gains) if gains else 1.0
 
+    def experience(self) -> Hashable:
+        """Return a value that changes whenever the merit, weight or what is left of any achievement may change."""
+        return (
+            self.proven,
+            tuple((one.gain, one.attempts, one.successes) for one in self.found),
+            tuple((repeats.tried, repeats.paid) for repeats in self._repeats.values()),
+        )
+
     def left(
         self, achieved: int, without: frozenset[StateAction] | set[StateAction] = frozenset()
     ) -> list[Achievement]:
@@ -356,8 +364,8 @@ class Achievements:
         return [
             achievement
             for achievement in self.found
-            if not achievement.is_done(achieved)
-            and achievement.state_action not in without
+            if not achieved >> achievement.bit & 1
+            and not (without and achievement.state_action in without)
             and not self._is_spent(achievement, achieved)
         ]
 
@@ -373,7 +381,7 @@ class Achievements:
         return bool(achieved & others)
 
 
-def _experience_key(action: str) -> str:
+def experience_key(action: str) -> str:
     """Return the name under which experience with an action counts: its form, or one name for all moves."""
     return "go" if direction_of(action) else form(action)
 

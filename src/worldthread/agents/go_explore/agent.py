@@ -16,12 +16,12 @@ from typing import ClassVar, Final
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread.agents.go_explore.achievement_plan import AchievementPlan, AchievementPlanner, AchievementProposal
 from worldthread.agents.go_explore.achievements import Achievements
-from worldthread.agents.go_explore.commands import FIGHTING, form, gives_light, promise, things_of
+from worldthread.agents.go_explore.commands import FIGHTING, promise
+from worldthread.agents.go_explore.promises import Promises
 from worldthread.agents.go_explore.settings import DEFAULT_SETTINGS, GoExploreSettings
-from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit, best_of_places, dark_title
+from worldthread.agents.go_explore.state_graph import StateGraph, StateVisit, best_of_places, dark_title
 from worldthread.errors import AgentError
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.commands import direction_of
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Episode
@@ -65,10 +65,10 @@ class GoExplore(PerceivingAgent):
         self._random = random.Random(seed)
         self._visits: list[StateVisit] = []
         self._here: StateVisit | None = None
-        self._highest_score = 0.0
         self._graph = StateGraph(settings=settings)
         self._achievements = Achievements(settings=settings)
         self._planner = AchievementPlanner(self._graph, self._achievements, settings)
+        self._promises = Promises(self._graph, self._achievements, settings)
         self._plan: AchievementPlan | None = None
         self._trust = 1.0  # in plans, within [min_trust, 1]
         self._decisions = 0
@@ -104,7 +104,7 @@ class GoExplore(PerceivingAgent):
             self._end_plan(self._plan)
         if self._is_worth_repeating(here):
             return self._act(here, here.action or "", "it is having an effect: once more")
-        candidate, promising = self._most_promising()
+        candidate, promising = self._promises.most_promising()
         proposal = self._propose(promising)
         if proposal is not None:
             self._planner.begin(proposal)
@@ -125,11 +125,11 @@ class GoExplore(PerceivingAgent):
         visit = self._visit(percept)
         self._visits.append(visit)
         self._here = visit
-        self._highest_score = max(self._highest_score, visit.score)
         if not self._graph.locate(visit):
             self._rebuild_graph()
         self._achievements.appraise(visit, self._graph)
         self._graph.record(visit)
+        self._promises.note(visit)
 
     def _visit(self, percept: Percept) -> StateVisit:
         view = self.memory.view()
@@ -158,7 +158,7 @@ class GoExplore(PerceivingAgent):
         """Build the graph anew after two rooms were taken for one, until no further such pair is found."""
         is_right = False
         while not is_right:
-            self._graph = self._planner.graph = StateGraph(self._graph.mazes, self._graph.doubted, self.settings)
+            self._graph = StateGraph(self._graph.mazes, self._graph.doubted, self.settings)
             for visit in self._visits:
                 is_right = self._graph.locate(visit)
                 if not is_right:
@@ -166,6 +166,8 @@ class GoExplore(PerceivingAgent):
                 if visit is not self._visits[-1]:
                     self._graph.record(visit)
         self._achievements.relocate()
+        self._planner.graph = self._promises.graph = self._graph
+        self._promises.note_all()
 
     # -- deciding -----------------------------------------------------------------------------------------------------
 
@@ -190,44 +192,6 @@ class GoExplore(PerceivingAgent):
                 break
             blows += 1
         return blows < self.settings.max_blows
-
-    def _most_promising(self) -> tuple[StateAction | None, float]:
-        best, most = None, 0.0
-        for candidate, visit in self._graph.untried.items():
-            promising = self._promise(candidate, visit)
-            if promising > most:
-                best, most = candidate, promising
-        return best, most
-
-    def _promise(self, candidate: StateAction, visit: StateVisit) -> float:
-        """Return how promising it is to try an action at a visit, in whose state it was not tried."""
-        graph, achievements, settings = self._graph, self._achievements, self.settings
-        room, action = candidate
-        is_move = direction_of(action) is not None
-        trials = graph.trials[candidate]
-        known = graph.destination(room, action) if trials else None
-        if known is not None:
-            # to see a known room with more achieved than it was ever seen with
-            new = (visit.achieved & ~graph.achieved[known]).bit_count()
-            worth = settings.new_achievement_promise * min(new, settings.max_new_achievements)
-        else:
-            worth = promise(action)
-            if visit.is_dark and is_move:
-                worth = settings.move_in_dark_promise
-            elif visit.is_dark and gives_light(action):
-                worth = settings.light_in_dark_promise
-            worth *= achievements.usefulness(action)
-            if not is_move:
-                worth /= 1 + graph.forms[StateAction(room, form(action))] / settings.form_halving
-                # words without a thing are few, and may be of use in another room
-                worth /= (1 + achievements.in_vain(action)) ** (2 if things_of(action) else 1)
-            elif graph.leads_back(room, action):
-                worth *= settings.return_exit_factor
-            if trials:
-                fresh = (visit.achieved & ~graph.tried_with[candidate]).bit_count()
-                worth *= settings.retry_factor * min(fresh, settings.max_fresh_achievements) / trials
-        worth *= settings.death_factor ** graph.deaths[candidate]
-        return worth * self._score_factor(visit)
 
     def _propose(self, promising: float) -> AchievementProposal | None:
         """Return a plan that is better than trying an action of this promise; ``None`` when there is none."""
@@ -267,7 +231,8 @@ class GoExplore(PerceivingAgent):
             if not places:
                 return Decision("look", "nothing else can be done", stuck=True)
             weights = [
-                self._score_factor(visit) / math.sqrt(1 + self._times_chosen[place]) for place, visit in places.items()
+                self._promises.score_factor(visit) / math.sqrt(1 + self._times_chosen[place])
+                for place, visit in places.items()
             ]
             (place,) = self._random.choices(list(places), weights)
             self._times_chosen[place] += 1
@@ -279,11 +244,6 @@ class GoExplore(PerceivingAgent):
         weights = [promise(action) * self._achievements.usefulness(action) for action in actions]
         (action,) = self._random.choices(actions, weights)
         return self._act(here, action, "nothing seems promising: chance")
-
-    def _score_factor(self, visit: StateVisit) -> float:
-        """Return the factor, within [score_floor, 1], by which states of a high score are preferred."""
-        floor = self.settings.score_floor
-        return floor + (1 - floor) * max(0.0, min(1.0, (visit.score + 1) / (self._highest_score + 1)))
 
 
 def _guessed_actions(view: GraphView) -> tuple[str, ...]:

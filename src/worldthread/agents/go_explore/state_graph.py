@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Set
 from dataclasses import InitVar, dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -110,10 +110,14 @@ def best_of_places(visits: Iterable[StateVisit]) -> dict[tuple[str, int], StateV
     """Return by :attr:`StateVisit.place` the visit of the highest quality, the last one of equals."""
     best: dict[tuple[str, int], StateVisit] = {}
     for visit in visits:
-        known = best.get(visit.place)
-        if known is None or visit.quality >= known.quality:
-            best[visit.place] = visit
+        _keep_best(best, visit)
     return best
+
+
+def _keep_best(best: dict[tuple[str, int], StateVisit], visit: StateVisit) -> None:
+    known = best.get(visit.place)
+    if known is None or visit.quality >= known.quality:
+        best[visit.place] = visit
 
 
 class StateAction(NamedTuple):
@@ -165,6 +169,7 @@ class StateGraph:
         deaths: how often an action in a room ended the game.
         achieved: bits of the achievements with which a room was seen.
         offered: actions that were offered in a room.
+        exits_version: changes whenever the exits change, and with them the routes.
     """
 
     def __init__(
@@ -191,10 +196,15 @@ class StateGraph:
         self._same_title: defaultdict[str, dict[str, _SameTitleRoom]] = defaultdict(dict)
         self._rooms_of_states: dict[Hashable, str] = {}
         self._destinations: defaultdict[str, dict[str, str]] = defaultdict(dict)  # where each exit led most often
+        self.exits_version = 0
         self._exits: dict[str, list[tuple[str, str]]] = {}  # see :meth:`_exits_from`
         self._routes: dict[str, dict[str, Route]] = {}
+        self._reachable: dict[str, frozenset[str]] = {}
+        self._best_visits: dict[tuple[str, int], StateVisit] | None = {}  # ``None``: to be found anew
+        self._first_visits: dict[tuple[float, int], StateVisit] | None = {}  # ``None``: to be found anew
         self._returns_tried = 0  # exits that were assumed to lead back, and tried
         self._returns_found = 0
+        self._lead_back = self._exits_lead_back()
 
     # -- recording ----------------------------------------------------------------------------------------------------
 
@@ -236,30 +246,39 @@ class StateGraph:
         """Add a visit that was located."""
         before = visit.before
         if before is not None and visit.action is not None:
-            state_action = StateAction(before.room, visit.action)
-            self.trials[state_action] += 1
-            self.tried_with[state_action] |= before.achieved
-            if self.trials[state_action] == 1:
-                self.forms[StateAction(before.room, form(visit.action))] += 1
-                self._forget_routes()  # what was assumed to lead back may not
-                self._count_return(before, visit)
-            if visit.ended:
-                self.deaths[state_action] += 1
-            elif visit.room != before.room:
-                self._record_exit(before.room, visit.action, visit.room)
-            if state_action in self.untried and self.untried[state_action].state == before.state:
-                del self.untried[state_action]
+            self._record_action(before, visit.action, visit)
         self.rooms.add(visit.room)
         self.achieved[visit.room] |= visit.achieved
+        if not visit.ended:
+            self._record_state(visit)
+        self._check_exits({visit.room} if before is None else {before.room, visit.room})
+
+    def _record_action(self, before: StateVisit, action: str, visit: StateVisit) -> None:
+        state_action = StateAction(before.room, action)
+        self.trials[state_action] += 1
+        self.tried_with[state_action] |= before.achieved
+        if self.trials[state_action] == 1:
+            self.forms[StateAction(before.room, form(action))] += 1
+            self._count_return(before, visit)
         if visit.ended:
-            return
+            self.deaths[state_action] += 1
+        elif visit.room != before.room:
+            self._record_exit(before.room, action, visit.room)
+        if state_action in self.untried and self.untried[state_action].state == before.state:
+            del self.untried[state_action]
+
+    def _record_state(self, visit: StateVisit) -> None:
         known = self.states.get(visit.state)
         if known is None or visit.quality > known.quality:
             self.states[visit.state] = visit
-        fresh = set(visit.actions) - self.offered[visit.room]
-        self.offered[visit.room] |= fresh
-        if any(map(direction_of, fresh)):
-            self._forget_routes()  # one of them may lead back
+            if known is not None:
+                self._best_visits = self._first_visits = None
+            else:
+                if self._best_visits is not None:
+                    _keep_best(self._best_visits, visit)
+                if self._first_visits is not None:
+                    self._first_visits.setdefault((visit.score, visit.achieved), visit)
+        self.offered[visit.room].update(visit.actions)
         tried = self.tried[visit.state]
         for action in visit.actions:
             if action not in tried:
@@ -270,12 +289,8 @@ class StateGraph:
     def _record_exit(self, room: str, action: str, there: str) -> None:
         led_to = self._led_to[room].setdefault(action, Counter())
         led_to[there] += 1
-        most_often = max(led_to, key=led_to.__getitem__)
-        entrance = (action, room)
-        if self._destinations[room].get(action) != most_often or entrance not in self._entrances[there]:
-            self._destinations[room][action] = most_often
-            self._entrances[there].add(entrance)
-            self._forget_routes()
+        self._destinations[room][action] = max(led_to, key=led_to.__getitem__)
+        self._entrances[there].add((action, room))
 
     def _count_return(self, before: StateVisit, visit: StateVisit) -> None:
         expected = {room for _, room in self._opposite_entrances(before.room, visit.action or "")}
@@ -343,11 +358,35 @@ class StateGraph:
             None,
         )
 
+    # -- states -------------------------------------------------------------------------------------------------------
+
+    def best_visits(self) -> dict[tuple[str, int], StateVisit]:
+        """Return by :attr:`StateVisit.place` the best visit of all states in which the game goes on.
+
+        Returns:
+            The same as :func:`best_of_places`; it must not be changed.
+        """
+        if self._best_visits is None:
+            self._best_visits = best_of_places(self.states.values())
+        return self._best_visits
+
+    def first_visits(self) -> Collection[StateVisit]:
+        """Return of the visits of all states with the same score and achievements the first, in the order of states."""
+        if self._first_visits is None:
+            self._first_visits = {}
+            for visit in self.states.values():
+                self._first_visits.setdefault((visit.score, visit.achieved), visit)
+        return self._first_visits.values()
+
     # -- routes -------------------------------------------------------------------------------------------------------
 
     def destination(self, room: str, action: str) -> str | None:
         """Return the room to which an action led from a room most often; ``None`` when it never left the room."""
         return self._destinations[room].get(action)
+
+    def entrances(self, room: str) -> Set[tuple[str, str]]:
+        """Return the actions that ever led into a room from another, each with the room in which it was done."""
+        return self._entrances[room]
 
     def leads_back(self, room: str, action: str) -> bool:
         """Return whether an action is a move in the direction opposite to one that led into the room."""
@@ -386,9 +425,30 @@ class StateGraph:
             self._routes[room] = found
         return found
 
-    def _forget_routes(self) -> None:
-        self._routes.clear()
-        self._exits.clear()
+    def reachable(self, room: str) -> frozenset[str]:
+        """Return the rooms that can be reached from a room, with the room itself."""
+        if room not in self._reachable:
+            self._reachable[room] = frozenset(self.routes(room))
+        return self._reachable[room]
+
+    def _check_exits(self, rooms: set[str]) -> None:
+        """Forget the routes if the exits of rooms in which something was recorded have changed."""
+        lead_back = self._exits_lead_back()
+        if lead_back != self._lead_back:
+            self._lead_back = lead_back
+            rooms = set(self._exits)
+        exits = {room: self._find_exits(room) for room in rooms & self._exits.keys()}  # no route uses any other
+        if any(found != self._exits[room] for room, found in exits.items()):
+            self._exits |= exits
+            self._routes.clear()
+            self._reachable.clear()
+            self.exits_version += 1
+
+    def _exits_lead_back(self) -> bool:
+        """Return whether an untried exit opposite to one that was taken is assumed to lead back."""
+        # as if two exits of three had led back before
+        share = (self._returns_found + 2) / (self._returns_tried + 3)
+        return share >= self.settings.min_return_share
 
     def _exits_from(self, room: str) -> list[tuple[str, str]]:
         """Return the exits that were taken and those assumed to lead back: actions, and where they lead."""
@@ -399,9 +459,7 @@ class StateGraph:
     def _find_exits(self, room: str) -> list[tuple[str, str]]:
         taken = self._destinations[room]
         exits = sorted(taken.items())
-        # as if two exits of three had led back before
-        lead_back = (self._returns_found + 2) / (self._returns_tried + 3) >= self.settings.min_return_share
-        for entrance, there in sorted(self._entrances[room]) if lead_back else ():
+        for entrance, there in sorted(self._entrances[room]) if self._lead_back else ():
             direction = direction_of(entrance)
             if direction is None:
                 continue
