@@ -170,7 +170,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Compared:
     return count
 
 
-@pytest.mark.parametrize("seed", (0, 1, 4, 5))  # houses in which achievements lie on several branches
+@pytest.mark.parametrize("seed", [0, 1, 4, 5])  # houses in which achievements lie on several branches
 def test_every_choice_of_a_play_is_the_one_worked_out_from_scratch(seed: int, compared: Compared) -> None:
     graph = TemporalGraph()
     settings = GoExploreSettings(move_cost=0.001, min_plan_gain=0.001)  # so that there is often something to plan
