@@ -270,7 +270,7 @@ class PerceivingAgent(Agent):
 
     def _restore_memory(self, moment: int | None) -> None:
         wanted = {} if moment is None else {episode.id: episode for episode in self.episodes_to(moment)}
-        gone = [id for id in self._remembered if id not in wanted]
+        gone = [id for id in reversed(self._remembered) if id not in wanted]  # the last first: nothing follows it
         back = [episode for id, episode in wanted.items() if id not in self._remembered]
         if isinstance(self.memory, _ManyAtOnce):
             self.memory.forget_many(gone)
