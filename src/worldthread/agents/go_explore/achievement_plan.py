@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from worldthread.agents.go_explore.achievements import Achievement, Achievements
+from worldthread.agents.go_explore.achievements import Achievement, Achievements, Outlook
 from worldthread.agents.go_explore.commands import is_putting_down, things_of
 from worldthread.agents.go_explore.settings import DEFAULT_SETTINGS, GoExploreSettings
 from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit
@@ -50,6 +50,7 @@ class AchievementPlanner:
         self._exhausted: dict[tuple[str, int], int] = {}  # achievements that were known when a plan began there
         self._known: tuple[StateGraph, int, Hashable] | None = None  # graph, exits and experience of what is kept
         self._unit = 1.0  # see Achievements.unit
+        self._outlooks: list[Outlook] = []
         self._weights: dict[Achievement, float] = {}  # see :meth:`Achievements.weight`, with nothing achieved
         self._gains: dict[tuple[int, frozenset[str]], float] = {}  # see :meth:`_gain_in_reach`
         self._bounds: dict[tuple[str, int], tuple[float, int, StateVisit]] = {}  # see :meth:`_best_bounds`
@@ -115,7 +116,8 @@ class AchievementPlanner:
         if known != self._known:
             self._known = known
             self._unit = self.achievements.unit()
-            self._weights = {one: self.achievements.weight(one, self._unit) for one in self.achievements}
+            self._outlooks = [self.achievements.outlook(one, self._unit) for one in self.achievements]
+            self._weights = {one: outlook.first for one, outlook in zip(self.achievements, self._outlooks, strict=True)}
             for kept in (self._gains, self._bounds, self._simulated, self._chosen):
                 kept.clear()
 
@@ -161,9 +163,9 @@ class AchievementPlanner:
         gain = self._gains.get((achieved, reachable))
         if gain is None:
             best: dict[int, float] = {}
-            for one in self.achievements.left(achieved):
-                if one.room in reachable:
-                    best[one.bit] = max(best.get(one.bit, 0.0), self.achievements.weight(one, self._unit, achieved))
+            for bit, where, first, repeated, others, spent_by in self._outlooks:
+                if where in reachable and not (achieved >> bit & 1 or achieved & spent_by):
+                    best[bit] = max(best.get(bit, 0.0), repeated if achieved & others else first)
             gain = self._gains[achieved, reachable] = sum(best.values())
         return gain
 

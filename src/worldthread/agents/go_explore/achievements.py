@@ -89,6 +89,26 @@ class Achievement:
         return bool(achieved >> self.bit & 1)
 
 
+class Outlook(NamedTuple):
+    """What an achievement may bring, by what was achieved before.
+
+    Args:
+        bit: its number among the achievements of a visit.
+        room: the room in which it is done.
+        first: its weight when no other of its kind was made.
+        repeated: its weight when another of its kind was made.
+        others: the bits of the others of its kind.
+        spent_by: the bits of which one suffices for it to bring nothing more.
+    """
+
+    bit: int
+    room: str
+    first: float
+    repeated: float
+    others: int
+    spent_by: int
+
+
 @dataclass
 class _Repeats:
     """How often achievements of a kind were tried after another of the kind, and how often that brought points."""
@@ -369,12 +389,33 @@ class Achievements:
             and not self._is_spent(achievement, achieved)
         ]
 
+    def outlook(self, achievement: Achievement, unit: float) -> Outlook:
+        """Return all that decides what an achievement may bring at a visit, whatever was achieved there.
+
+        Args:
+            achievement: the achievement to make.
+            unit: points that an achievement brings on average (:meth:`unit`).
+
+        Returns:
+            Its weights, and the bits that decide which holds; see :meth:`weight` and :meth:`left`.
+        """
+        kind = achievement.kind
+        others = 0 if kind is None else self._of_kind[kind] & ~(1 << achievement.bit)
+        first = self.weight(achievement, unit)
+        repeated = self.weight(achievement, unit, others) if others else first
+        return Outlook(achievement.bit, achievement.room, first, repeated, others, self._spent_by(achievement))
+
     def _is_spent(self, achievement: Achievement, achieved: int) -> bool:
         """Return whether one of its kind was made, and a second one never brought points."""
-        if achievement.kind is None:
-            return False
-        repeats = self._repeats[achievement.kind]
-        return repeats.tried > 0 and not repeats.paid and self._has_kind(achievement.kind, achieved)
+        return bool(achieved & self._spent_by(achievement))
+
+    def _spent_by(self, achievement: Achievement) -> int:
+        """Return the bits of which one suffices for an achievement to bring nothing more."""
+        kind = achievement.kind
+        if kind is None:
+            return 0
+        repeats = self._repeats[kind]
+        return self._of_kind[kind] if repeats.tried > 0 and not repeats.paid else 0
 
     def _has_kind(self, kind: AchievementKind, achieved: int, beside: int | None = None) -> bool:
         others = self._of_kind[kind] if beside is None else self._of_kind[kind] & ~(1 << beside)

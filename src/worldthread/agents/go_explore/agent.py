@@ -227,7 +227,9 @@ class GoExplore(PerceivingAgent):
         """Make a random move, first from a promising or seldom chosen state (the exploration of Go-Explore)."""
         states = self._graph.states
         if not self._walked % self.settings.walk_moves or here.ended or not here.actions or here.state not in states:
-            places = best_of_places(visit for visit in states.values() if visit.actions)
+            places = self._graph.best_visits()
+            if not self._graph.all_offer_actions:
+                places = best_of_places(visit for visit in states.values() if visit.actions)
             if not places:
                 return Decision("look", "nothing else can be done", stuck=True)
             weights = [

@@ -169,6 +169,7 @@ class StateGraph:
         deaths: how often an action in a room ended the game.
         achieved: bits of the achievements with which a room was seen.
         offered: actions that were offered in a room.
+        all_offer_actions: whether something can be tried in every state in which the game goes on.
         exits_version: changes whenever the exits change, and with them the routes.
     """
 
@@ -196,6 +197,7 @@ class StateGraph:
         self._same_title: defaultdict[str, dict[str, _SameTitleRoom]] = defaultdict(dict)
         self._rooms_of_states: dict[Hashable, str] = {}
         self._destinations: defaultdict[str, dict[str, str]] = defaultdict(dict)  # where each exit led most often
+        self.all_offer_actions = True
         self.exits_version = 0
         self._exits: dict[str, list[tuple[str, str]]] = {}  # see :meth:`_exits_from`
         self._routes: dict[str, dict[str, Route]] = {}
@@ -268,6 +270,7 @@ class StateGraph:
             del self.untried[state_action]
 
     def _record_state(self, visit: StateVisit) -> None:
+        self.all_offer_actions &= bool(visit.actions)
         known = self.states.get(visit.state)
         if known is None or visit.quality > known.quality:
             self.states[visit.state] = visit
