@@ -254,15 +254,14 @@ class FormReader:
             first, last, unusable = None, None, 2
         if unusable:
             self._dropped["no such time"] += unusable
-        if (
-            self._worded
-            and first is not None
-            and texts[1] is None
-            and _is_dated(item)
-            and read(item.object, self._at) == first
-        ):
-            last = first
-        return (None if first is None else first.begin), (None if last is None else last.end)
+        begin, end = (None if first is None else first.begin), (None if last is None else last.end)
+        if not self._worded:
+            return begin, end
+        if first is not None and texts[1] is None and _is_dated(item) and read(item.object, self._at) == first:
+            end = first.end
+        if texts[0] is None and end is not None and self._at is not None and end <= self._at:
+            begin = end - 1  # it held just before; nothing says since when
+        return begin, end
 
     def _bounds(self, item: StatedFact) -> tuple[str | None, str | None]:
         """Return the texts of the first and the last time of a fact; ``None`` for one that is not given."""
