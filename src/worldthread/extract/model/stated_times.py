@@ -77,9 +77,9 @@ def worded_time(text: str, at: float | None) -> StatedTime | None:
         return time
     text = text.strip()
     days = _DAYS.get(text.lower())
-    if days is not None:
-        return None if at is None else stated_time(f"{datetime.fromtimestamp(at, UTC) + timedelta(days):%Y-%m-%d}", at)
     try:
+        if days is not None and at is not None:
+            return stated_time(f"{datetime.fromtimestamp(at, UTC) + timedelta(days):%Y-%m-%d}", at)
         if (quarter := _QUARTER.fullmatch(text.upper())) is not None:
             year, last = int(quarter[1]), 3 * int(quarter[2])
             return _from_to(stated_time(f"{year:04}-{last - 2:02}", at), stated_time(f"{year:04}-{last:02}", at))
@@ -91,7 +91,7 @@ def worded_time(text: str, at: float | None) -> StatedTime | None:
         if _WITH_OFFSET.fullmatch(text):
             begin = datetime.fromisoformat(text)
             return StatedTime(begin.timestamp(), (begin + timedelta(minutes=1)).timestamp())
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, OSError):
         pass  # a week, a month or an hour that there is not
     return None
 
