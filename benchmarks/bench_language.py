@@ -1,10 +1,11 @@
 """Measure what a memory states about people, without a model or with one, on the sentences in benchmarks/language.
 
     python benchmarks/bench_language.py --half development|unseen [--part PART ...] [--show-failures] [--json]
-        [--record CALLS | --replay CALLS]
+        [--record CALLS | --replay CALLS] [--prompt 3|4]
 
 With --record the chat model that is configured reads the sentences (WORLDTHREAD_MODEL names it), and its answers are
-kept in a new file of recorded calls; with --replay they are taken from there. Without both, rules read.
+kept in a new file of recorded calls; with --replay they are taken from there. Without both, rules read. --prompt is
+the version of the prompt, for recordings of earlier releases.
 
 Every sentence is told to a new memory by the role "user", unless the set names its speaker. The unseen half was
 written so that the rules are not fitted to it: its failures are shown only with --reveal, after which it is no longer
@@ -29,6 +30,7 @@ unseen. The parts, and when an entry is right:
 * fifth, sixth, seventh: everyday sentences, changes, dates and nonsense, each by writers who saw no rule and none of
   their results. Those of the sixth and seventh did not list all facts of a sentence: others count as beside.
 * dates_constructions: dates by the construction that says them, and undated as above.
+* dates_seventh: the dates of the seventh alone; read only when it is named.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
 """
@@ -49,6 +51,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from worldthread import Fact, Memory
+from worldthread.extract.model import ModelExtractor
 from worldthread.models import chat_model
 from worldthread.models.chat import ChatModel
 from worldthread.models.fake import FakeEmbedder
@@ -65,6 +68,7 @@ NEGATION = re.compile(
 )
 
 READER: Literal["none"] | ChatModel = "none"  # set once, by main
+PROMPT: Literal[3, 4] = 4  # the same
 
 
 Outcome: TypeAlias = Literal["right", "wrong", "missed"]
@@ -84,7 +88,8 @@ class Verdict:
 
 def new_memory() -> Memory:
     """Return an empty memory in RAM that reads by rule, or with the model that was asked for."""
-    return Memory(model=READER, embedder=FakeEmbedder())
+    extractor = None if READER == "none" else ModelExtractor(READER, version=PROMPT)
+    return Memory(model=READER, extractor=extractor, embedder=FakeEmbedder())
 
 
 def tell(memory: Memory, sentence: str, at: datetime, speaker: str = SPEAKER) -> None:
@@ -404,6 +409,10 @@ def dates_constructions(half: str) -> Iterator[Verdict]:
     yield from dates_plain_second(half, "constructions")
 
 
+def dates_seventh(half: str) -> Iterator[Verdict]:
+    yield from dates_plain_second(half, "seventh")
+
+
 def nonsense(half: str) -> Iterator[Verdict]:
     yield from (judge_nothing("nonsense", sentence) for sentence in read("nonsense", half)["sentences"])
     yield from (judge_nothing("nonsense, second", sentence) for sentence in read("nonsense_second", half)["sentences"])
@@ -456,6 +465,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "fifth": fifth,
     "sixth": sixth,
     "seventh": seventh,
+    "dates_seventh": dates_seventh,
 }
 
 
@@ -492,17 +502,20 @@ def print_table(table: dict[str, dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    global READER
+    global PROMPT, READER
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=("development", "unseen"), required=True)
-    parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS), help="default: all")
+    parser.add_argument("--part", choices=PARTS, nargs="+", help="default: each sentence once")
     parser.add_argument("--show-failures", action="store_true", help="print what was not right")
     parser.add_argument("--reveal", action="store_true", help="allow --show-failures for the unseen half")
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
     calls = parser.add_mutually_exclusive_group()
     calls.add_argument("--record", type=Path, help="ask the configured chat model, and record its answers in this file")
     calls.add_argument("--replay", type=Path, help="take a chat model's answers from this file")
+    parser.add_argument("--prompt", type=int, choices=(3, 4), default=PROMPT, help="the version of the prompt")
     options = parser.parse_args()
+    PROMPT = options.prompt
+    parts = options.part or [part for part in PARTS if part != "dates_seventh"]
     if options.record is not None or options.replay is not None:
         kept = {"record": options.record, "cache": False} if options.replay is None else {"replay": options.replay}
         model = chat_model(**kept)
@@ -511,7 +524,7 @@ def main() -> None:
         READER = model
     if options.show_failures and options.half == "unseen" and not options.reveal:
         sys.exit("the unseen half is for counts only; give --reveal too if it need not stay unseen")
-    verdicts = [verdict for part in options.part for verdict in PARTS[part](options.half)]
+    verdicts = [verdict for part in parts for verdict in PARTS[part](options.half)]
     if options.show_failures:
         for verdict in verdicts:
             if verdict.outcome != "right":

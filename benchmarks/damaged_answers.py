@@ -39,7 +39,7 @@ Value: TypeAlias = Any
 Damage: TypeAlias = Callable[[random.Random, str], str]
 
 OBSERVED = UnsettledExtraction(
-    "model/3",
+    "model/4",
     (Fact("brass key", "is in", "inventory"), Thesis("Mina carries the brass key.", ("Mina", "brass key"))),
     changed=("brass key", "Mina"),
 )

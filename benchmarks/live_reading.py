@@ -6,6 +6,7 @@
 
 The texts are ours: mails, chats, news, notes and one in German, with dates, endings, corrections and plans. A check
 asks whether anything that holds on a day has all of some words, so a model may phrase a relation as it likes.
+The recording beside this file has version 3 of the prompt and is read with it, any other with the present version.
 Tokens are those that the meter counts, without the JSON schema.
 """
 
@@ -13,12 +14,14 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
 from worldthread import Episode, Fact, Memory
+from worldthread.extract.model import ModelExtractor
 from worldthread.models import chat_model
 
 RECORDING = Path(__file__).with_name("live_reading.jsonl")
@@ -374,7 +377,10 @@ def main() -> None:
         if options.record is not None
         else chat_model(replay=options.replay)
     )
-    with Memory(model=model, embedder="fake") as memory:
+    if model is None:
+        sys.exit("no chat model is configured: set WORLDTHREAD_MODEL")
+    extractor = ModelExtractor(model, version=3 if options.record is None and options.replay == RECORDING else 4)
+    with Memory(model=model, extractor=extractor, embedder="fake") as memory:
         # each time of reading by itself: what is read together is held against what was stored before
         said = episodes()
         for at in dict.fromkeys(episode.at // 3600 for episode in said):

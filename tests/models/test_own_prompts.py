@@ -49,11 +49,11 @@ def test_a_folder_or_a_file_replaces_prompts_for_a_block(tmp_path: Path) -> None
         messages = prompt("ariadne", situation="It is $dark.", planning="-", actions="-")
         assert [message.content for message in messages] == ["Play as the paper says.", "It is $dark."]
         assert load_prompt("worldthread.agents", "ariadne", 1).id == f"ariadne/{own.digests['agents/ariadne']}"
-        assert ModelExtractor(FakeChat([])).name == f"model/3+statements/{own.digests['extract/statements']}"
+        assert ModelExtractor(FakeChat([])).name == f"model/4+statements/{own.digests['extract/statements']}"
         with use_prompts(PromptSet()):
             assert load_prompt("worldthread.agents", "ariadne", 1) is shipped
     assert load_prompt("worldthread.agents", "ariadne", 1) is shipped
-    assert ModelExtractor(FakeChat([])).name == "model/3"
+    assert ModelExtractor(FakeChat([])).name == "model/4"
     assert load_prompts(tmp_path / "agents" / "ariadne-1.md").digests.keys() == {"agents/ariadne"}
     assert decode_prompts(own.as_json()) == own
 

@@ -17,8 +17,8 @@ and all of this is recorded with its episode.
 The schema that is sent bounds the length of every list. A small model tends to repeat itself without end; a server that
 enforces the schema then ends the list instead of cutting the answer off. Answers are not checked against the bounds.
 
-:class:`~worldthread.extract.model.first.FirstModelExtractor` is the version before (``model/1``); recordings that were
-made with it are replayed with it.
+Recordings of earlier releases are replayed with the version that they were made with: ``ModelExtractor(model,
+version=3)`` (``model/3``), and :class:`~worldthread.extract.model.first.FirstModelExtractor` (``model/1``).
 """
 
 from worldthread.extract.model.answers import NAME_LIMIT, TEXT_LIMIT

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -26,7 +26,7 @@ from worldthread.extract.model.forms import (
     usable_pairs,
 )
 from worldthread.extract.model.schema import ReadingSchema
-from worldthread.extract.model.stated_times import shown_date, stated_time
+from worldthread.extract.model.stated_times import shown_date, stated_time, worded_time
 from worldthread.extract.when import is_date, shown_time, time_of_saying
 from worldthread.graph import GraphView
 from worldthread.models.boundary import BoundaryMark, boundary_mark
@@ -124,13 +124,12 @@ class ModelExtractor:
         language: the language of relations and sentences, whatever the language of a text; names stay as written.
         schema: the kinds and relations that may be extracted; ``None`` for any.
         instruction: an instruction of one's own, added to the prompt.
+        version: the version of the prompt. Recordings of earlier releases have 3, which shows what happened once with
+            its first day only, and knows times in the form that is asked for alone.
 
     Raises:
         InputError: neither facts nor theses are asked for, a schema without facts, or an argument cannot be used.
     """
-
-    version: Final = "model/3"
-    """Name and version without the language, the schema and the instruction of one's own."""
 
     def __init__(
         self,
@@ -144,7 +143,10 @@ class ModelExtractor:
         language: str = "English",
         schema: ReadingSchema | None = None,
         instruction: str = "",
+        version: Literal[3, 4] = 4,
     ) -> None:
+        if version not in (3, 4):
+            raise InputError(f"the version of the prompt for reading must be 3 or 4, not {version!r}")
         theses = schema is None if theses is None else theses
         if not (facts or theses):
             raise InputError("a ModelExtractor must extract facts, theses or both: set facts or theses to True")
@@ -165,7 +167,8 @@ class ModelExtractor:
                 f"the instruction has {len(self._instruction)} characters; write at most {INSTRUCTION_LIMIT}, because "
                 "it is part of every request"
             )
-        self._statements_prompt = load_prompt("worldthread.extract", "statements", 3)
+        self._version: Literal[3, 4] = version
+        self._statements_prompt = load_prompt("worldthread.extract", "statements", version)
         self._endings_prompt = load_prompt("worldthread.extract", "endings", 2)
         self._dropped: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -182,6 +185,7 @@ class ModelExtractor:
                 "language": self._language,
                 "schema": self._schema,
                 "instruction": self._instruction,
+                "version": self._version,
             },
             "model": self._model,
             "prompts": (self._statements_prompt, self._endings_prompt),
@@ -200,7 +204,7 @@ class ModelExtractor:
     def name(self) -> str:
         """Name and version, prompts of one's own, a language other than English, digests of schema and instruction."""
         own = (prompt for prompt in (self._statements_prompt, self._endings_prompt) if prompt.digest)
-        parts = [self.version, *(prompt.id for prompt in own)]
+        parts = [f"model/{self._version}", *(prompt.id for prompt in own)]
         if self._language.lower() != "english":
             parts.append(f"language-{self._language}")
         if self._schema is not None:
@@ -317,7 +321,7 @@ class ModelExtractor:
             elif item.old in endings:
                 dropped["duplicate"] += 1
             else:
-                endings[item.old] = _ending(stored[item.old - 1], item, read.at, dropped)
+                endings[item.old] = self._ending(stored[item.old - 1], item, read.at, dropped)
         self._add_dropped(dropped)
         return replace(extraction, endings=(*extraction.endings, *endings.values()))
 
@@ -429,7 +433,7 @@ class ModelExtractor:
     ) -> Extraction:
         """Return the extraction of one text from the part of an answer that is about it."""
         own: Counter[str] = Counter()
-        reader = FormReader(read.at, self._schema, own)
+        reader = FormReader(read.at, self._schema, own, worded=self._version > 3)
         statements: dict[Statement, None] = {}
         for statement in reader.statements(answer):
             if statement in statements:
@@ -447,6 +451,24 @@ class ModelExtractor:
         return UnsettledExtraction(
             self.name, tuple(statements), tuple(never.values()), (), pairs, changed=changed, read=read
         )
+
+    def _ending(self, statement: Statement, item: EndedStatement, at: float | None, dropped: Counter[str]) -> Ending:
+        """Return the ending of a stored statement, as the model judges."""
+        why = one_space(item.reason)
+        problem = problem_of(why, TEXT_LIMIT)
+        if problem is not None:
+            dropped[problem] += 1
+            why = "never true" if item.never else "no longer true"
+        if item.never:
+            return Ending(statement, why, never=True)
+        until = None
+        if item.until is not None and problem_of(item.until) != "blank":
+            time = (worded_time if self._version > 3 else stated_time)(item.until, at)
+            if time is None:
+                dropped["no such time"] += 1
+            elif at is None or not time.begin <= at < time.end:  # else it ended by the text itself
+                until = time.end
+        return Ending(statement, why, until)
 
     def _add_dropped(self, dropped: Counter[str]) -> None:
         with self._lock:
@@ -487,22 +509,3 @@ def _place_of(pairs: Sequence[tuple[str, str]], texts: Sequence[_ReadText]) -> l
 
 def _names(names: Sequence[str], pair: tuple[str, str]) -> bool:
     return bool({*map(normalise_name, names)} & {*map(normalise_name, pair)})
-
-
-def _ending(statement: Statement, item: EndedStatement, at: float | None, dropped: Counter[str]) -> Ending:
-    """Return the ending of a stored statement, as the model judges."""
-    why = one_space(item.reason)
-    problem = problem_of(why, TEXT_LIMIT)
-    if problem is not None:
-        dropped[problem] += 1
-        why = "never true" if item.never else "no longer true"
-    if item.never:
-        return Ending(statement, why, never=True)
-    until = None
-    if item.until is not None and problem_of(item.until) != "blank":
-        time = stated_time(item.until, at)
-        if time is None:
-            dropped["no such time"] += 1
-        elif at is None or not time.begin <= at < time.end:  # else it ended by the text itself
-            until = time.end
-    return Ending(statement, why, until)

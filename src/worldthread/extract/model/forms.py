@@ -12,7 +12,7 @@ import msgspec
 
 from worldthread.extract.model.answers import TEXT_LIMIT, most_items, one_space, problem_of, usable_names
 from worldthread.extract.model.schema import ReadingSchema
-from worldthread.extract.model.stated_times import stated_time
+from worldthread.extract.model.stated_times import stated_time, worded_time
 from worldthread.names import normalise_name
 from worldthread.types import Ending, Fact, Statement, Thesis
 
@@ -186,12 +186,14 @@ class FormReader:
         at: world time of the text; ``None`` where it is not known.
         schema: narrows the facts; ``None`` without one.
         dropped: counts what is left out, by reason.
+        worded: whether times are also understood in forms that the prompt does not ask for.
     """
 
-    def __init__(self, at: float | None, schema: ReadingSchema | None, dropped: Counter[str]) -> None:
+    def __init__(self, at: float | None, schema: ReadingSchema | None, dropped: Counter[str], *, worded: bool) -> None:
         self._at = at
         self._schema = schema
         self._dropped = dropped
+        self._worded = worded
         self.never: list[Ending] = []
 
     def statements(self, answer: Any) -> Iterator[Statement]:
@@ -244,17 +246,38 @@ class FormReader:
         return Fact(names[0], names[1], names[2], aspect=aspect, valid_from=begin, valid_to=end)
 
     def _interval(self, item: StatedFact) -> tuple[float | None, float | None]:
-        given = [text for text in (item.from_, item.until) if text is not None and problem_of(text) != "blank"]
-        first, last = (
-            None if text is None or problem_of(text) == "blank" else stated_time(text, self._at)
-            for text in (item.from_, item.until)
-        )
-        unusable = len(given) - sum(time is not None for time in (first, last))
+        texts = self._bounds(item)
+        read = worded_time if self._worded else stated_time
+        first, last = (None if text is None else read(text, self._at) for text in texts)
+        unusable = sum(text is not None for text in texts) - sum(time is not None for time in (first, last))
         if first is not None and last is not None and last.end <= first.begin:
             first, last, unusable = None, None, 2
         if unusable:
             self._dropped["no such time"] += unusable
-        return (None if first is None else first.begin), (None if last is None else last.end)
+        begin, end = (None if first is None else first.begin), (None if last is None else last.end)
+        if not self._worded:
+            return begin, end
+        if first is not None and texts[1] is None and _is_dated(item) and read(item.object, self._at) == first:
+            end = first.end
+        if texts[0] is None and end is not None and self._at is not None and end <= self._at:
+            begin = end - 1  # it held just before; nothing says since when
+        return begin, end
+
+    def _bounds(self, item: StatedFact) -> tuple[str | None, str | None]:
+        """Return the texts of the first and the last time of a fact; ``None`` for one that is not given."""
+        begin, end = (
+            None if text is None or problem_of(text) == "blank" else text for text in (item.from_, item.until)
+        )
+        if not self._worded:
+            return begin, end
+        if begin is not None and end is None and begin.count("/") == 1:  # an interval as ISO 8601 writes it
+            begin, end = (part.strip() or None for part in begin.split("/"))
+        return begin, None if end is not None and end.strip().lower() in _OPEN else end
+
+
+def _is_dated(item: StatedFact) -> bool:
+    """Return whether a fact says on which day or in which month something is, as in "fair, is on, 2024-05-31"."""
+    return item.relation.strip().lower().rpartition(" ")[2] in _ON
 
 
 def kinds_in(answers: Iterable[Any]) -> frozenset[tuple[str, str]]:
@@ -307,6 +330,8 @@ def usable_pairs(
 _KIND_RELATIONS: Final = frozenset({
     "is a", "is an", "is", "was a", "was an", "ist", "ist ein", "ist eine", "est un", "est une", "es un", "es una",
 })  # fmt: skip
+_OPEN: Final = frozenset({"..", "open", "ongoing", "present"})
+_ON: Final = frozenset({"on", "in", "am", "im", "le", "en", "el"})
 _POSSESSIVE: Final = re.compile(r"['’]s?(?=\s|$)|\b(?:of|von|de|du|der|des)\b")
 _NO_NAMES: Final = frozenset({
     "i", "me", "you", "he", "him", "she", "her", "it", "we", "us", "they", "them", "this", "that", "user", "assistant",
