@@ -153,7 +153,7 @@ class Layer(nn.Module):
         q, k, v = self.attention(x).view(count, length, 3, self.heads, size).permute(2, 0, 3, 1, 4)
         seen = (q @ k.transpose(-1, -2) / math.sqrt(size) + mask).softmax(-1) @ v
         x = self.first_norm(x + self.dropout(self.attended(seen.transpose(1, 2).reshape(count, length, width))))
-        return self.second_norm(x + self.dropout(self.outer(functional.gelu(self.inner(x)))))
+        return self.second_norm(x + self.dropout(self.outer(functional.gelu(self.inner(x), approximate="tanh"))))
 
 
 class PairEncoder(nn.Module):

@@ -67,8 +67,9 @@ def test_what_only_sounds_like_such_a_sentence_states_nothing(text: str) -> None
     assert not facts(text)
 
 
-def test_a_sentence_among_others_is_read_by_its_parse_alone() -> None:
-    assert not any("is on" in fact for fact in facts("I'm on Mastodon. It was a slow day, and nobody wrote much."))
+def test_a_sentence_among_others_is_judged_beside_them() -> None:
+    assert "Ana, is on, Mastodon" in facts("I'm on Mastodon. It was a slow day, and nobody wrote much.")
+    assert not facts("I'm on fire today. It was a slow start, and then everything went well.")
 
 
 def test_a_progressive_after_a_time_to_come_is_a_plan() -> None:

@@ -26,6 +26,7 @@ from worldthread.extract.parsed.document_passages import DocumentPassageExtracto
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
+from worldthread.extract.parsed.fact_judge import fact_judge, is_judged_right
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.introductions import greeted_name
 from worldthread.extract.parsed.joined_objects import without_joined_clause
@@ -132,6 +133,7 @@ _AHEAD: Final = re.compile(  # a time to come: "we're trying out a surf school" 
     re.IGNORECASE,
 )
 _NOWADAYS: Final = re.compile(r",? (?:these days|nowadays|by now)(?=\W*$)")
+_ONE_SHORT_SENTENCE: Final = re.compile(r"(?:[^\s.!?;…]|\.(?=\w))+(?:\s+(?:[^\s.!?;…]|\.(?=\w))+){0,11}[\s.!]*")
 _GREETING: Final = re.compile(
     r"(?:(?:hi|hey|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|yep|yup|no|nope|oh|well|sure|cool|nice|"
     r"great|awesome|ok|okay|aww?|haha|lol|definitely|absolutely|totally|right|sorry|good (?:morning|evening))\b"
@@ -150,7 +152,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/7"
+    name: Final = "parsed/8"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -370,6 +372,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         first = passage.sentences[0][0] if passage.sentences else None
         self._is_correction = first is not None and _CORRECTING.match(first.text, first.body) is not None
         self._docs: dict[int, Doc] = {}
+        self._message = ""
         self.changes: list[Change] = []
         self.replacing: list[Fact] = []
         self.restricted: list[Fact] = []
@@ -388,6 +391,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
             said_texts = [sentence.text[_begin(sentence) :] for sentence in sentences]
+            self._message = " ".join(said_texts)
             if len(said_texts) == 1 and not is_program(speaker):
                 said_texts = [with_speaker(said_texts[0])]
             texts = map(normalised, said_texts)
@@ -403,6 +407,17 @@ class _ParsedPassageExtractor(PassageExtractor):
     def _statements(
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
+        clauses, endings = self._statements_before_judgement(sentence, found, referents)
+        if self._is_simple or not clauses.facts or not self._is_judged(self._docs[id(sentence)]):
+            return clauses, endings
+        facts = tuple(one for one in clauses.facts if is_judged_right(one, self._message, self._speaker, self._at))
+        dropped = set(clauses.facts) - set(facts)
+        self.replacing = [fact for fact in self.replacing if fact not in dropped]
+        return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings
+
+    def _statements_before_judgement(
+        self, sentence: Sentence, found: list[NamedEntity], referents: Referents
+    ) -> tuple[Clauses, list[Ending]]:
         clauses, endings = self._statements_of_whole(sentence, found, referents)
         is_left_out = self._is_letter or self._is_given_text or is_question(sentence) or _is_figurative(sentence)
         if self._simple_sentences is None or is_left_out:
@@ -411,6 +426,13 @@ class _ParsedPassageExtractor(PassageExtractor):
         persons = frozenset(e.name for e in found if e.kind == "person")
         facts = self._of_simple_sentences(doc, self._simple_sentences, persons, clauses.facts)
         return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings
+
+    def _is_judged(self, doc: Doc) -> bool:
+        """Return whether the facts of a sentence are judged beside the message: where a person says more than that."""
+        if not self._speaker or self._is_letter:
+            return False
+        is_plain = self._is_only(doc) and _ONE_SHORT_SENTENCE.fullmatch(doc.text) is not None
+        return not is_plain and fact_judge() is not None
 
     def _is_only(self, doc: Doc) -> bool:
         """Return whether a sentence is all that the message states: the others greet, thank, react or ask."""
@@ -478,7 +500,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._relative = _only_relative(doc, subject, found)
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         found_facts = whole_facts(doc, read, stated, referents, self._at)
-        stated = probable_facts(self._readings(doc, read, found_facts, referents)) if found_facts else ()
+        readings = self._readings(doc, read, found_facts, referents) if found_facts else []
+        stated = probable_facts(readings, is_judged=self._is_judged(doc))
         if not stated and self._is_only(doc) and not is_program(referents.speaker) and doc.text[:1] not in "\"'“":
             found_facts = stated = _plainly(doc, read, referents)
         stated = self._with_dated_sentence(doc, stated, referents, names)
@@ -533,7 +556,8 @@ class _ParsedPassageExtractor(PassageExtractor):
             read = facts_of(part, referents, names)
             stated = read.facts if self._at is None else with_dated(part, read, referents, self._at)
             whole = whole_facts(part, read, stated, referents, self._at)
-            stated = probable_facts(self._readings(part, read, whole, referents)) if whole else ()
+            readings = self._readings(part, read, whole, referents) if whole else []
+            stated = probable_facts(readings, is_judged=self._is_judged(doc))
             stated = stated or _plainly(part, read, referents)
             dated = () if self._at is None else dated_sentence(part, referents, names, self._at)
             stated = dated or stated
@@ -553,7 +577,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         if self._is_only(doc) or self._is_letter or not found:
             return found
         sure = tuple(one for one in found if is_distinct(one.clause))
-        return tuple(one.stated for one in self._readings(doc, read, sure, referents) if is_likely(one))
+        readings = self._readings(doc, read, sure, referents)
+        return tuple(one.stated for one in readings if is_likely(one, is_judged=self._is_judged(doc)))
 
     def _of_whole_clauses(
         self, doc: Doc, stated: tuple[LocatedFact, ...], referents: Referents

@@ -111,22 +111,25 @@ def has_unknown_subject(reading: Reading) -> bool:
     return is_definite and not any(c.dep_ in ("prep", "relcl", "acl", "appos") for c in subject.rights)
 
 
-def is_likely(reading: Reading) -> bool:
+def is_likely(reading: Reading, *, is_judged: bool = False) -> bool:
     """Return whether the fact of a whole clause, of which nothing is cut, is likely to be right.
 
     Args:
         reading: the fact with what is known of its sentence.
+        is_judged: whether facts are judged beside their message afterwards, so that none is left out here.
     """
+    if is_baseless(reading) or has_unknown_subject(reading):
+        return False
     model = shipped_weights()
-    is_probable = probability(features_of(reading), model) >= model.threshold_with_aspect
-    return is_probable and not is_baseless(reading) and not has_unknown_subject(reading)
+    return is_judged or probability(features_of(reading), model) >= model.threshold_with_aspect
 
 
-def probable_facts(readings: list[Reading]) -> tuple[LocatedFact, ...]:
+def probable_facts(readings: list[Reading], *, is_judged: bool = False) -> tuple[LocatedFact, ...]:
     """Return the facts of a sentence that are probably right.
 
     Args:
         readings: the facts with what is known of their sentence.
+        is_judged: whether facts are judged beside their message afterwards, so that none is left out here.
 
     Returns:
         Those at or above the threshold, in order.
@@ -136,10 +139,13 @@ def probable_facts(readings: list[Reading]) -> tuple[LocatedFact, ...]:
     for one in readings:
         is_alone = is_short_and_alone(one)
         if one.stated.is_certain or one.stated.is_plain:
-            if is_alone or not one.stated.is_plain:
+            if is_judged or is_alone or not one.stated.is_plain:
                 kept.append(one.stated)
             continue
         if is_baseless(one) or (not is_alone and has_unknown_subject(one)):
+            continue
+        if is_judged:
+            kept.append(one.stated)
             continue
         aspect = one.stated.fact.aspect
         if is_alone:

