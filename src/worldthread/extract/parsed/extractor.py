@@ -133,7 +133,7 @@ _AHEAD: Final = re.compile(  # a time to come: "we're trying out a surf school" 
     re.IGNORECASE,
 )
 _NOWADAYS: Final = re.compile(r",? (?:these days|nowadays|by now)(?=\W*$)")
-_ONE_SHORT_SENTENCE: Final = re.compile(r"(?:[^\s.!?;…]|\.(?=\w))+(?:\s+(?:[^\s.!?;…]|\.(?=\w))+){0,11}[\s.!]*")
+_ONE_SHORT_SENTENCE: Final = re.compile(r"(?:[^\s.!?;…]|\.(?=\w))+(?:\s+(?:[^\s.!?;…]|\.(?=\w))+){0,14}[\s.!]*")
 _GREETING: Final = re.compile(
     r"(?:(?:hi|hey|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|yep|yup|no|nope|oh|well|sure|cool|nice|"
     r"great|awesome|ok|okay|aww?|haha|lol|definitely|absolutely|totally|right|sorry|good (?:morning|evening))\b"

@@ -3,8 +3,8 @@
 The rules that take facts know grammar. Whether a fact is whole, meant as it is said and to be understood alone is a
 matter of what the words mean. So the fact and the text around it are read together by all-MiniLM-L6-v2, which comes
 with the installation: its first layers as they are, and then the last ones again, trained for this question. Their
-weights are in ``fact_judge.npz``, and ``benchmarks/train_judge.py`` makes them. What a short sentence says is not judged
-if it is all that a message states. Nothing is loaded before the first message that says more.
+weights are in ``fact_judge.npz``, and ``benchmarks/train_judge.py`` makes them. What a short sentence says is not
+judged if it is all that a message states. Nothing is loaded before the first message that says more.
 """
 
 from __future__ import annotations
