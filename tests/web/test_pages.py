@@ -738,6 +738,7 @@ def test_a_server_for_reading_only_offers_no_changes(
         page.wait_for_selector("#panel h2:has-text('Anna')")
         assert page.locator("#remember").is_hidden()
         assert page.locator("button:has-text('Forget …')").count() == 0
+        page.close()  # or what it still asks for is refused when the server stops
 
 
 def test_a_memory_that_cannot_be_opened_says_why_and_what_to_do(
