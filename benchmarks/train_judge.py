@@ -1,6 +1,6 @@
 """Train the model that judges facts of messages beside their text, and measure it on writers that it has not read.
 
-    python benchmarks/train_judge.py --encoder all-minilm-l6-v2.onnx --leave-out f h
+    python benchmarks/train_judge.py --encoder all-minilm-l6-v2.onnx --leave-out natural_f scenes_h
     python benchmarks/train_judge.py --encoder all-minilm-l6-v2.onnx --write
 
 Reads ``benchmarks/language/training/judged_facts.jsonl``: facts that the rules took from messages, each labelled by

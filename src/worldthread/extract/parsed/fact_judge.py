@@ -10,10 +10,8 @@ judged if it is all that a message states. Nothing is loaded before the first me
 from __future__ import annotations
 
 import re
-import threading
-from collections import OrderedDict
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from io import BytesIO
 from typing import Final, NamedTuple
@@ -146,8 +144,7 @@ class FactJudge:
         self._hidden, self._answer = pair("hidden"), pair("answer")
         self.threshold = float(arrays["threshold"])
         self._encoder = MiniLMEmbedder()
-        self._kept: OrderedDict[tuple[str, str], float] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept = lru_cache(_KEPT)(self._judged)
 
     def probability(self, fact: str, text: str) -> float:
         """Return the probability that a fact is right, in [0, 1].
@@ -159,21 +156,15 @@ class FactJudge:
         Raises:
             MissingExtraError: the package of the encoder is not installed.
         """
-        with self._lock:
-            kept = self._kept.get((fact, text))
-        if kept is not None:
-            return kept
+        return self._kept(fact, text)
+
+    def _judged(self, fact: str, text: str) -> float:
         x = self._encoder.pair_states(fact, text, most=(FACT_TOKENS, TEXT_TOKENS))
         for layer in self._layers:
             x = layer.run(x)
         hidden = np.tanh(_linear(np.concatenate([x[0], x.mean(0)]), self._hidden))
         answers = _linear(hidden, self._answer)
-        right = float(np.exp(answers[0] - np.logaddexp.reduce(answers)))
-        with self._lock:
-            self._kept[fact, text] = right
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return right
+        return float(np.exp(answers[0] - np.logaddexp.reduce(answers)))
 
 
 @cache
