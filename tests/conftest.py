@@ -108,11 +108,24 @@ def time_growth() -> Growth:
     return ratio
 
 
+_OUT_OF_TIME = "the time for slow tests was over"
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     _tell_adapter(item)
+    until = os.environ.get("WORLDTHREAD_SLOW_UNTIL")  # seconds since 1970, after which no slow test begins
+    is_slow = any(item.get_closest_marker(name) for name in ("slow", "thorough"))
+    if until and is_slow and time.time() > float(until):
+        pytest.skip(_OUT_OF_TIME)
     for extra, modules in EXTRAS.items():
         if item.get_closest_marker(extra) and not all(importlib.util.find_spec(module) for module in modules):
             pytest.skip(f"needs the extra: pip install 'worldthread[{extra}]'")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    skipped = sum(_OUT_OF_TIME in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    if skipped:
+        terminalreporter.write_line(f"{skipped} slow tests did not run: {_OUT_OF_TIME}")
 
 
 def _tell_adapter(item: pytest.Item) -> None:
