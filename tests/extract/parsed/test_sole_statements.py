@@ -64,3 +64,10 @@ def test_what_passes_or_is_not_meant_is_not_stated(
 
 def test_among_other_sentences_nothing_is_added(stated: Callable[..., list[tuple[str, str, str]]]) -> None:
     assert stated("They came late and laughed. The kitchen has two ovens. We left.", None) == []
+
+
+@pytest.mark.parametrize("message", ["🔔😇", "👍", "😂😂 🎉", "❤️", "!!!", "…", "?!", "(😉)", "🇵🇹", "\u200b", "- 🎂"])
+def test_a_message_without_words_states_nothing(
+    message: str, stated: Callable[..., list[tuple[str, str, str]]]
+) -> None:
+    assert stated(message) == []

@@ -91,9 +91,9 @@ def sole_statement(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple
     Returns:
         One fact, or none where the clause is not plain.
     """
-    if len(doc) > _LONGEST or is_unmeant(doc) or _LABEL.match(doc.text) is not None:
+    if not 0 < len(doc) <= _LONGEST or is_unmeant(doc) or _LABEL.match(doc.text) is not None:
         return ()
-    if (len(doc) and doc[0].lower_ in LISTS["programs"]) or _PAST_TIME.search(doc.text) is not None:
+    if doc[0].lower_ in LISTS["programs"] or _PAST_TIME.search(doc.text) is not None:
         return ()
     if (known := _with_known_name(doc)) is not None:
         return known.restored(_read(*known.read(referents), referents, is_reworded=True))
