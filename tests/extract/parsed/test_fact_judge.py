@@ -80,7 +80,7 @@ def test_what_is_said_is_more_probable_than_what_is_not_meant(
     judge: FactJudge, text: str, right: str, wrong: str
 ) -> None:
     assert judge.probability(right, text) > judge.probability(wrong, text)
-    assert judge.probability(right, text) > judge.threshold
+    assert judge.probability(right, text) > judge.thresholds["talk"]
 
 
 def test_a_probability_does_not_depend_on_what_was_asked_before(judge: FactJudge) -> None:

@@ -26,7 +26,7 @@ from worldthread.extract.parsed.document_passages import DocumentPassageExtracto
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
-from worldthread.extract.parsed.fact_judge import fact_judge, is_judged_right
+from worldthread.extract.parsed.fact_judge import TextKind, fact_judge, is_judged_right
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.introductions import greeted_name
 from worldthread.extract.parsed.joined_objects import without_joined_clause
@@ -38,6 +38,7 @@ from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrase
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
+from worldthread.extract.parsed.repaired_facts import repaired
 from worldthread.extract.parsed.segments import clauses_alone, clauses_with_times
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.simple_assertions import asserted
@@ -152,7 +153,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/8"
+    name: Final = "parsed/9"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -408,9 +409,12 @@ class _ParsedPassageExtractor(PassageExtractor):
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         clauses, endings = self._statements_before_judgement(sentence, found, referents)
-        if self._is_simple or not clauses.facts or not self._is_judged(self._docs[id(sentence)]):
+        if self._is_simple or not clauses.facts or not self._speaker:
             return clauses, endings
-        facts = tuple(one for one in clauses.facts if is_judged_right(one, self._message, self._speaker, self._at))
+        kind, said = self._kind_of(self._docs[id(sentence)]), self._message
+        as_meant = (repaired(one, sentence.text, said, self._at) for one in clauses.facts)
+        meant = dict.fromkeys(one for one in as_meant if one is not None)
+        facts = tuple(one for one in meant if is_judged_right(one, said, self._speaker, self._at, kind))
         dropped = set(clauses.facts) - set(facts)
         self.replacing = [fact for fact in self.replacing if fact not in dropped]
         return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings
@@ -428,11 +432,14 @@ class _ParsedPassageExtractor(PassageExtractor):
         return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings
 
     def _is_judged(self, doc: Doc) -> bool:
-        """Return whether the facts of a sentence are judged beside the message: where a person says more than that."""
-        if not self._speaker or self._is_letter:
-            return False
+        """Return whether only the judge decides on the facts of a sentence, and none is left out before."""
+        return bool(self._speaker) and self._kind_of(doc) == "talk" and fact_judge() is not None
+
+    def _kind_of(self, doc: Doc) -> TextKind:
+        if self._is_letter:
+            return "letter"
         is_plain = self._is_only(doc) and _ONE_SHORT_SENTENCE.fullmatch(doc.text) is not None
-        return not is_plain and fact_judge() is not None
+        return "sentence" if is_plain else "talk"
 
     def _is_only(self, doc: Doc) -> bool:
         """Return whether a sentence is all that the message states: the others greet, thank, react or ask."""

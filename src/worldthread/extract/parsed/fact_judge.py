@@ -3,8 +3,8 @@
 The rules that take facts know grammar. Whether a fact is whole, meant as it is said and to be understood alone is a
 matter of what the words mean. So the fact and the text around it are read together by all-MiniLM-L6-v2, which comes
 with the installation: its first layers as they are, and then the last ones again, trained for this question. Their
-weights are in ``fact_judge.npz``, and ``benchmarks/train_judge.py`` makes them. What a short sentence says is not
-judged if it is all that a message states. Nothing is loaded before the first message that says more.
+weights are in ``fact_judge.npz``, and ``benchmarks/train_judge.py`` makes them. How sure it must be depends on what
+kind of text it is. Nothing is loaded before the first fact.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from importlib.resources import files
 from io import BytesIO
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ from worldthread.errors import MissingExtraError
 from worldthread.models.minilm import MiniLMEmbedder
 from worldthread.names import normalise_text
 from worldthread.types import Fact
+
+TextKind = Literal["talk", "sentence", "letter", "document"]
+"""What a fact was taken from: a message of a talk, a short sentence that is all that a message states, a message of
+several paragraphs, or a text that nobody is known to say."""
 
 WEIGHTS: Final = "fact_judge.npz"
 """The file of the weights."""
@@ -142,7 +146,9 @@ class FactJudge:
         count = sum(name.endswith(".attention.weight") for name in arrays)
         self._layers = [_Layer(*(pair(f"{number}.{part}") for part in _Layer._fields)) for number in range(count)]
         self._hidden, self._answer = pair("hidden"), pair("answer")
-        self.threshold = float(arrays["threshold"])
+        self.thresholds: dict[TextKind, float] = {
+            kind: float(arrays[f"threshold.{kind}"]) for kind in get_args(TextKind)
+        }
         self._encoder = MiniLMEmbedder()
         self._kept = lru_cache(_KEPT)(self._judged)
 
@@ -181,16 +187,17 @@ def fact_judge() -> FactJudge | None:
     return judge
 
 
-def is_judged_right(fact: Fact, message: str, speaker: str, at: float | None) -> bool:
-    """Return whether a fact of a message is probably right; ``True`` where the model is not installed.
+def is_judged_right(fact: Fact, text: str, speaker: str, at: float | None, kind: TextKind) -> bool:
+    """Return whether a fact of a text is probably right; ``True`` where the model is not installed.
 
     Args:
         fact: the fact.
-        message: the message, without the label of its speaker.
-        speaker: who says it.
-        at: the time of the message; ``None`` where that is not known.
+        text: the text, without the label of its speaker.
+        speaker: who says it; empty if nobody is known to say it.
+        at: the time of the text; ``None`` where that is not known.
+        kind: what kind of text it is, which decides how sure the model must be.
     """
     judge = fact_judge()
     if judge is None:
         return True
-    return judge.probability(described(fact, at), f"{speaker}: {evidence_of(fact, message)}") >= judge.threshold
+    return judge.probability(described(fact, at), f"{speaker}: {evidence_of(fact, text)}") >= judge.thresholds[kind]

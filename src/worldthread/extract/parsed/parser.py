@@ -310,6 +310,11 @@ _SLANG_AFTER: Final = re.compile(
 _WITH: Final = re.compile(r"\bw/?(?= (?:my|the|an?|his|her|our|their)\b)")
 _HOW_TO: Final = re.compile(r"\b(learn(?:ing|ed|s|t)?) how to\b")  # the same without "how"
 _PROMOTED: Final = re.compile(r"\b(promoted to) ((?:\w+ )?(?:head|lead)\b)", re.IGNORECASE)
+_HAVE: Final = re.compile(  # "I've an interview", where "'ve" is no auxiliary
+    r"\b(I|you|we|they)['’]ve(?= (?:(?:already|always|still|also|only|just) )?"
+    r"(?:an?|the|no|some|my|our|\d[\d.,]*|[£€$]\d\S*|two|three|four|five|six|seven|eight|nine|ten|lots|plenty)\b)",
+    re.IGNORECASE,
+)
 
 
 def normalised(sentence: str) -> str:
@@ -335,6 +340,7 @@ def normalised(sentence: str) -> str:
     sentence = _E_MAIL.sub("email", sentence)
     sentence = _DROPPED_G.sub("ing", sentence)
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
+    sentence = _HAVE.sub(r"\1 have", sentence)
     sentence = _HEADING.sub("", _FILLER.sub("", sentence)).replace("’", "'")
     sentence = _WANNA.sub("want to", sentence)
     sentence = _RELATIVE_HAVE.sub(r"\1 has", sentence)

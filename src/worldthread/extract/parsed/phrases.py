@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _VERSION: Final = re.compile(r"v\d+(?:\.\d+)*|\d+(?:\.\d+)+")
+_OPENING_QUOTE: Final = re.compile(r"(?<!\w)'(?!s\b)(?=\w)")  # no "'s" of "Bob (support)'s"
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
 _AFTER_A: Final = frozenset(["few", "little"])  # "a few" is not "few"
@@ -339,8 +340,8 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
         else:
             parts.append(token.text_with_ws)
     words = " ".join("".join(parts).split())
-    if len(re.findall(r"(?<!\w)'(?=\w)", words)) > len(re.findall(r"(?<=\w)'(?!\w)", words)):
-        words = re.sub(r"(?<!\w)'(?=\w)", "", words)
+    if len(_OPENING_QUOTE.findall(words)) > len(re.findall(r"(?<=\w)'(?!\w)", words)):
+        words = _OPENING_QUOTE.sub("", words)
     if last + 1 == len(doc) and re.search(r"(?<=\b\w)\.$", words):
         words = words[:-1]  # the end of the sentence, which the model takes for a part of "vitamin D."
     return (words if words.count('"') % 2 == 0 else words.replace('"', "")) or None

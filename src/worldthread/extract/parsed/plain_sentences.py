@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.letters_of_names import LOWER, UPPER
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import third_person
 from worldthread.types import Fact
@@ -29,7 +30,7 @@ _SLOTS: Final = {
     "SUBJ": (
         r"(?:(?P<self>i|we)|(?P<kin>(?:(?:my|our) (?:(?:little|younger|older|big|elder|best|oldest|youngest|late|new|"
         rf"ex-?|eldest|middle|twin) ?){{0,2}})(?:{_RELATIVES})(?:-in-law)?"
-        r"(?P<name>(?-i: (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?[A-ZÀ-Þ][a-zà-ÿ]+))?|"
+        rf"(?P<name>(?-i: (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?[{UPPER}][{LOWER}]+))?|"
         r"mum|mom|dad|grandma|granny|grandpa|granddad|grandad|gran|nan))"
     ),
     "BE": r"(?:['’](?:m|s|re)| am| is| are|['’]ve been|['’]s been| have been| has been)"

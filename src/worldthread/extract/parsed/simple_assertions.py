@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.letters_of_names import LOWER, UPPER
 from worldthread.extract.parsed.simple_sentences import KIN, LISTS, Simple
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
@@ -32,7 +33,7 @@ _NUMBERS: Final = [
 _NUMBER: Final = (
     rf"(?:\d{{1,2}}|10\d|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-\w+|{'|'.join(_NUMBERS)})"
 )
-_NAME: Final = r"[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+){0,3}"
+_NAME: Final = rf"[{UPPER}][\w’'-]+(?: [{UPPER}][\w’'-]+){{0,3}}"
 _END: Final = r"(?:,? (?:now|at the moment|these days|currently|already|this year|too|as well))?"
 _ADVERBS: Final = r"(?: (?:now|still|also|currently|already|just|only|always|usually|actually))*"
 
@@ -42,7 +43,7 @@ def _words(name: str) -> str:
 
 
 _AGE: Final = re.compile(rf"(?:is|am){_ADVERBS} (?P<age>{_NUMBER})(?: years? old| years? of age)?{_END}", re.IGNORECASE)
-_OF_NAME: Final = re.compile(r"(?:is|am) (?P<object>[A-ZÀ-Þ][\w-]+['’]s [a-z][\w-]+(?: and [a-z][\w-]+)?)")
+_OF_NAME: Final = re.compile(rf"(?:is|am) (?P<object>[{UPPER}][\w-]+['’]s [a-z][\w-]+(?: and [a-z][\w-]+)?)")
 _ROLE_IS: Final = re.compile(rf"is (?P<object>(?:(?:Mr|Mrs|Ms|Dr|Chief|Sir|Prof)\.? )?{_NAME})")
 _HAS: Final = re.compile(rf"(?:has|have)(?: got)?{_ADVERBS} (?P<object>[\w’'/%.-]+.*)", re.IGNORECASE)
 _REFUSES: Final = re.compile(
@@ -57,7 +58,7 @@ _UNDERGOES: Final = re.compile(
 )
 _PUT_ON: Final = re.compile(
     r"(?:has |have )?(?:just )?(?:started|put) "
-    r"(?P<whom>me|(?:my )?[\w-]+(?: [A-ZÀ-Þ]\w+)?) on(?:to)? (?P<object>.+)",
+    rf"(?P<whom>me|(?:my )?[\w-]+(?: [{UPPER}]\w+)?) on(?:to)? (?P<object>.+)",
     re.IGNORECASE,
 )
 _DUE: Final = re.compile(
@@ -90,7 +91,7 @@ _RELATIVE_TIME: Final = re.compile(
 _ARTICLE: Final = re.compile(r"^(?:an?|the|some) ", re.IGNORECASE)
 _BAD_BACK: Final = re.compile(r"an? (?:\w+ )?back\b")
 _NEW_JOB: Final = re.compile(
-    r".* for (?:an? |my )?(?:new )?job (?:at|with) (?:the )?(?P<object>[A-ZÀ-Þ][\w’'&-]*(?: [A-ZÀ-Þ&][\w’'&-]*)*)"
+    rf".* for (?:an? |my )?(?:new )?job (?:at|with) (?:the )?(?P<object>[{UPPER}][\w’'&-]*(?: [{UPPER}&][\w’'&-]*)*)"
 )
 _DAY: Final = re.compile(
     r"\b(?:\d{1,2}(?:st|nd|rd|th)|jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept?(?:ember)?|"
@@ -160,21 +161,21 @@ def _subject(text: str, speaker: str, persons: frozenset[str], doc: Doc) -> _Sub
     if low == "there":
         return _Subject("", "there")
     own = re.fullmatch(
-        rf"(?:my|our) (?P<kin>(?:[a-z-]+ ){{0,2}}(?:{KIN}))(?:,? (?P<name>[A-ZÀ-Þ]\w+))?", text, re.IGNORECASE
+        rf"(?:my|our) (?P<kin>(?:[a-z-]+ ){{0,2}}(?:{KIN}))(?:,? (?P<name>[{UPPER}]\w+))?", text, re.IGNORECASE
     )
     if own is not None and not own["kin"].endswith(("kids", "children", "parents")):
         return _Subject(own["name"] or f"{speaker}'s {own['kin'].lower()}", "person")
     if re.fullmatch(r"(?:my|our) [\w’' -]+", text, re.IGNORECASE):
         return _Subject(f"{speaker}'s {text.split(' ', 1)[1]}", "own")
     if text in persons or (
-        re.fullmatch(r"[A-ZÀ-Þ][a-zà-ÿ]+", text) and doc[0].tag_ == "NNP" and text.lower() not in _NO_NAMES
+        re.fullmatch(rf"[{UPPER}][{LOWER}]+", text) and doc[0].tag_ == "NNP" and text.lower() not in _NO_NAMES
     ):
         return _Subject(text, "person")
     if low in LISTS["healers"] or (low.startswith(("the ", "my ")) and low.split()[-1] in LISTS["healers"]):
         return _Subject(text[4:] if low.startswith("the ") else text, "thing")
     if low.startswith("the ") and len(text.split()) < 5:
         return _Subject(text[4:], "thing")
-    if re.fullmatch(r"[A-ZÀ-Þ][\w-]+(?: [\w-]+){0,3}", text) and low.split()[0] not in LISTS["pointing"] | {
+    if re.fullmatch(rf"[{UPPER}][\w-]+(?: [\w-]+){{0,3}}", text) and low.split()[0] not in LISTS["pointing"] | {
         "you",
         "he",
         "she",

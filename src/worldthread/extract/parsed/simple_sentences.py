@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.letters_of_names import LOWER, UPPER
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
 if TYPE_CHECKING:
@@ -192,20 +193,21 @@ _TREATED: Final = re.compile(r"( (?:started|put) )(her|him)(?= on )")
 KIN: Final = "|".join(sorted((re.escape(w) for w in WORDS["relations"] | WORDS["pets"]), key=len, reverse=True))
 _OWN: Final = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?P<before>(?:[a-z-]+ ){{0,2}}?)(?P<kin>{KIN})\b(?! in law)"
-    r"(?:,? (?:called |named )?(?P<name>[A-ZÀ-Þ][a-zà-ÿ]+))?(?!['’]s [a-z]+ (?:is|has))"
+    rf"(?:,? (?:called |named )?(?P<name>[{UPPER}][{LOWER}]+))?(?!['’]s [a-z]+ (?:is|has))"
 )
 _GAPPED: Final = re.compile(
-    rf"(?P<first>(?:is|'s) (?:called|named) [\w -]+?),? and (?:his|her) (?P<kin>{KIN})(?:'s| is)? (?P<name>[A-ZÀ-Þ]\w+)"
+    rf"(?P<first>(?:is|'s) (?:called|named) [\w -]+?),? and (?:his|her) (?P<kin>{KIN})(?:'s| is)? "
+    rf"(?P<name>[{UPPER}]\w+)"
 )
 _NAMED_PET: Final = re.compile(
-    rf"\b(?:an?|one) (?:[a-z0-9-]+ ){{0,4}}?(?P<kin>{KIN})(?:,| called| named) (?P<name>[A-ZÀ-Þ][a-zà-ÿ]+)"
+    rf"\b(?:an?|one) (?:[a-z0-9-]+ ){{0,4}}?(?P<kin>{KIN})(?:,| called| named) (?P<name>[{UPPER}][{LOWER}]+)"
 )
 _PARTNER: Final = re.compile(
     r"\b(?:seeing|dating|going out with) "
     r"(?:someone|somebody|an? (?:\w+ )?(?:guy|man|girl|woman|lad|bloke|fella|lady))\b",
     re.IGNORECASE,
 )
-_I_AM: Final = re.compile(r"(?:I'm|I am|My name is|my name's|This is) [A-ZÀ-Þ]|.*, [A-Z]\w+$")
+_I_AM: Final = re.compile(rf"(?:I'm|I am|My name is|my name's|This is) [{UPPER}]|.*, [A-Z]\w+$")
 _PRONOUN: Final = re.compile(r"(?P<word>he|she|his|her|they|their|it|its|there|this|that)\b", re.IGNORECASE)
 
 

@@ -18,6 +18,7 @@ from worldthread.extract.parsed.change_tables import KIN, KINDS, number_of
 from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
 from worldthread.extract.parsed.ending_events import PARTICIPLES, event_words
 from worldthread.extract.parsed.learned_endings import named_facts
+from worldthread.extract.parsed.letters_of_names import UPPER
 from worldthread.extract.parsed.linked_words import PHRASE_WORDS, root
 from worldthread.extract.parsed.mentions import is_in
 from worldthread.extract.parsed.parser import is_english
@@ -40,7 +41,7 @@ _OTHER_NUMBER: Final = (
 )
 _OTHER_NAME: Final = r"(?P<other>[a-z][\w'&-]+)"
 _UNIT: Final = re.compile(r"\b(?:a|an|per|each) ([a-z]+)|\bfor (?:a|an|each|one) (?:[a-z]+ )?([a-z]+)")
-_CAPITALS: Final = re.compile(r"\b[A-ZÀ-Þ]\w+")
+_CAPITALS: Final = re.compile(rf"\b[{UPPER}]\w+")
 _JOINING: Final = "and|but|so|because|since|that"
 _CLAUSE_START: Final = re.compile(rf"(?:^|[.!?,;:–—(]|\b(?:{_JOINING})\b)[^.!?,;:–—(]*$")
 _THIRD: Final = re.compile(

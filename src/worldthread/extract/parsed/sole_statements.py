@@ -19,6 +19,7 @@ from worldthread.extract.parsed.change_tables import LISTS as CHANGE_LISTS
 from worldthread.extract.parsed.clauses import WORDS, Clause
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.lasting_complements import LISTS as _ASSERTED
+from worldthread.extract.parsed.letters_of_names import LOWER, UPPER
 from worldthread.extract.parsed.parser import is_english, parse
 from worldthread.extract.parsed.phrases import NamedPhrase, is_pronoun, render
 from worldthread.extract.parsed.probable import is_figure
@@ -41,7 +42,7 @@ _NOUN_TAGS: Final = frozenset([
 _UNNAMED: Final = frozenset(["a", "an", "this", "that", "these", "those", "some", "any", "every", "each", "all", "no"])
 _KNOWN: Final = "Anna"
 _NAMED: Final = re.compile(
-    r"(?P<name>[A-ZÀ-Þ][a-zà-ÿ]+)(?P<rest>(?:'s| is| has| lives| works| does| \w+s) (?!and\b|or\b|of\b).+)$"
+    rf"(?P<name>[{UPPER}][{LOWER}]+)(?P<rest>(?:'s| is| has| lives| works| does| \w+s) (?!and\b|or\b|of\b).+)$"
 )
 _IS: Final = re.compile(r"^'s (?=(?:an?|the|my|our|his|her|in|on|at|from|with|into|off|not|also|now|\w+ing)\b)")
 _OF_PERSON: Final = re.compile(
@@ -61,7 +62,7 @@ _SUBORDINATE: Final = re.compile(
 )
 _GERUND: Final = re.compile(
     rf"(?!(?:{'|'.join(_TABLE['words']['no_gerunds'].split())})\b)[a-z]+ing "
-    r"(?:an?|the|my|our|at|in|for|with|on|\d|[A-ZÀ-Þ])(?!.* (?:is|was|are|'s) ).+",
+    rf"(?:an?|the|my|our|at|in|for|with|on|\d|[{UPPER}])(?!.* (?:is|was|are|'s) ).+",
     re.IGNORECASE,
 )
 _ALONE: Final = re.compile(
@@ -77,6 +78,7 @@ _PAST_TIME: Final = re.compile(r"\b(?:yesterday|ago|last (?:night|week|month|yea
 _BARE_NUMBERS: Final = re.compile(r"(?:\d[\d.,/]*|up|down|to|from|or|and|at|\s)+")
 _LABEL: Final = re.compile(r"\w+(?: \w+)?: ")
 _SPEAKERS: Final = frozenset(["i", "we"])
+_LIGHT: Final = frozenset(["be", "do", "get", "have"])  # which say nothing alone
 _STATES: Final = frozenset(["acomp", "attr", "prep", "advmod", "oprd", "npadvmod"])
 
 
@@ -208,7 +210,13 @@ def _verb_alone(clause: Clause, name: str) -> Fact | None:
     verb = clause.verb
     assert clause.subject is not None
     lemma = clause.lemma.partition(" ")[0]
-    if clause.subject.lower_ in _SPEAKERS or lemma in LISTS["momentary_verbs"] or clause.modal or clause.is_perfect:
+    if (
+        clause.subject.lower_ in _SPEAKERS
+        or lemma in _LIGHT
+        or lemma in LISTS["momentary_verbs"]
+        or clause.modal
+        or clause.is_perfect
+    ):
         return None
     if clause.negation or any(t.lower_ in LISTS["moment"] for t in verb.lefts) or lemma in LISTS["inner"]:
         return None

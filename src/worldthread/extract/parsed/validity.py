@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from worldthread.extract.parsed.clauses import Clause
 
+_DAY: Final = 86_400.0
 TURNS: Final = 1e8
 """World times below it are turns of a game, not seconds."""
 
@@ -126,6 +127,11 @@ def with_validity(
         and valid_from is not None
         and valid_to is not None
     ):
+        if valid_from == at:  # "my visa is until 14 January"
+            last = shown_time(valid_to - _DAY)
+            return stated._replace(
+                fact=replace(fact, relation="lasts until", object=last, aspect=None, valid_to=valid_to)
+            )
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
     if is_planning(clause) and is_to_come and fact.relation != IS_ON:
         return stated  # the time of what is planned

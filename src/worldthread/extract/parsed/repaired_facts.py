@@ -1,0 +1,127 @@
+"""Repairs facts whose sentence the parser has misread, and leaves out those that cannot be repaired."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from worldthread.types import Fact
+
+_PASSIVE: Final = re.compile(r"(?:is|are) (\w+)(.*)")
+_WITH_TWO_OBJECTS: Final = re.compile(  # "is called Rex", "is paid 12 euros an hour"
+    r"allowed|appointed|asked|awarded|born|called|charged|considered|crowned|denied|dubbed|elected|fined|given|granted|"
+    r"handed|issued|left|lent|made|named|nicknamed|offered|owed|paid|promised|refused|rented|sent|shown|spared|taught|"
+    r"told|voted|worth"
+)
+_PARTICLES: Final = "about|away|back|down|in|off|on|out|over|through|up"
+_END_OF_VERB: Final = r"(?=\W*$|[,.;!?]| (?:and|at|because|but|by|on|since|so|with)\b)"
+_PRONOUNS: Final = (
+    re.compile(r"\b(?:he|him|his)\b", re.IGNORECASE),
+    re.compile(r"\b(?:she|her|hers)\b", re.IGNORECASE),
+)
+_UNITS: Final = "%|percent|per cent|wks?|weeks?|days?|hours?|minutes?|miles|km|kilos?|kg|pounds|euros?|dollars|degrees"
+_DATED_STATE: Final = re.compile(r" on \d{4}-\d{2}-\d{2}$")
+_STATE: Final = re.compile(r"(?:is|are|has|runs|owns|keeps|lives|works|manages)\b(?! (?:on|due|planned|booked))")
+_YEAR: Final = 366 * 86_400.0
+
+
+def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact | None:
+    """Return a fact as its sentence means it.
+
+    Args:
+        fact: the fact.
+        sentence: the sentence that it was taken from.
+        message: the message of the sentence.
+        at: the time of the message; ``None`` where that is not known.
+
+    Returns:
+        The fact; ``None`` where what it says cannot have been meant: a verb that is the end of a name, a list taken for
+        a description, a pronoun that means somebody of whom the message told before it named the subject.
+    """
+    if (
+        fact.relation.startswith("'")
+        or _is_list(fact)
+        or _lacks_particle(fact, sentence)
+        or _means_somebody_else(fact, sentence, message)
+    ):
+        return None
+    if fact.relation.startswith("has ") and fact.object.endswith("'s") and " " not in fact.object:
+        fact = replace(fact, object=fact.object.removesuffix("'s"))  # "my son Fabian's phone"
+    if fact.relation == "has" and fact.object.startswith("to "):  # "I've to be out by December"
+        fact = replace(fact, relation="needs to", object=fact.object[3:])
+    fact = replace(fact, subject=_whole_name(fact.subject, sentence))
+    before, verb, _ = fact.subject.partition(f" {fact.relation} ")
+    if verb:  # the parser took the whole of "my lease runs until May, then nothing" for a name
+        fact = replace(fact, subject=before)
+    if fact.relation == "has age" and _is_quantity(fact.object, sentence):
+        return None
+    if fact.relation == "is called" or (fact.relation == "has age" and _is_of_another_time(fact, at)):
+        fact = replace(fact, valid_from=None, valid_to=None)  # "I'm 40, have the licence since 2004"
+    if _DATED_STATE.search(fact.object) is not None and _STATE.match(fact.relation) is not None:
+        fact = replace(fact, object=_DATED_STATE.sub("", fact.object))  # "I run a farm, lambing starts on 12 March"
+    return _with_perfect(fact, sentence)
+
+
+def _with_perfect(fact: Fact, sentence: str) -> Fact | None:
+    """Return "has lost" for "is lost" where "'s lost" was said and an object follows: "she's lost 4 kilos"."""
+    match = _PASSIVE.fullmatch(fact.relation)
+    if match is None or not fact.object:
+        return fact
+    verb, rest = match[1], match[2]
+    if verb == "been":
+        return replace(fact, relation=f"has been{rest}")
+    if verb in ("got", "had"):
+        is_duty = fact.object.startswith("to ")
+        if rest or (is_duty and verb == "had"):
+            return None
+        relation, what = ("needs to", fact.object[3:]) if is_duty else ("has", fact.object)
+        return replace(fact, relation=relation, object=what)
+    is_participle = verb.endswith("ed") or verb in ("lost", "won", "bought", "sold", "built", "found", "taken", "begun")
+    is_said = re.search(rf"['’]s (?:\w+ )?{verb}\b", sentence) is not None
+    if rest or not is_participle or not is_said or _WITH_TWO_OBJECTS.fullmatch(verb) is not None:
+        return fact
+    return replace(fact, relation=f"has {verb}")
+
+
+def _whole_name(name: str, sentence: str) -> str:
+    """Return "Balatbat-Serrano" for "Serrano", where the sentence has it only so."""
+    last = name.removeprefix("-")
+    if not last or re.search(rf"(?<![\w-]){re.escape(last)}", sentence) is not None:
+        return name
+    match = re.search(rf"(?<![\w-])[^\W\d_]\w*(?:-\w+)*-{re.escape(last)}(?!\w)", sentence)
+    return name if match is None else match[0]
+
+
+def _is_list(fact: Fact) -> bool:
+    return fact.relation == "is a" and ", " in fact.object and re.search(r", (?:two|three|\d)", fact.object) is not None
+
+
+def _lacks_particle(fact: Fact, sentence: str) -> bool:
+    """Return whether a participle lacks what belongs to it: "is moved" of "the girlfriend's moved in"."""
+    if fact.relation not in ("is", "are", "was", "were") or not fact.object.isalpha():
+        return False
+    return re.search(rf"\b{fact.object} (?:{_PARTICLES})\b{_END_OF_VERB}", sentence) is not None
+
+
+def _is_quantity(number: str, sentence: str) -> bool:
+    """Return whether a number counts something else than years: "I'm 14 weeks pregnant", "takes 5 percent"."""
+    return (
+        re.search(rf"\b{re.escape(number)}(?:st|nd|rd|th)?[ -]?(?:{_UNITS})(?!\w)", sentence, re.IGNORECASE) is not None
+    )
+
+
+def _is_of_another_time(fact: Fact, at: float | None) -> bool:
+    """Return whether the interval is that of another clause: nobody is of an age for more than a year."""
+    is_old = fact.valid_from is not None and at is not None and fact.valid_from < at - _YEAR
+    return is_old or fact.valid_to is not None
+
+
+def _means_somebody_else(fact: Fact, sentence: str, message: str) -> bool:
+    """Return whether a pronoun is the subject's, though the message used it before it named the subject."""
+    name = fact.subject.split()[-1].removesuffix("'s").lower() if fact.subject else ""
+    if not name or name in sentence.lower():
+        return False
+    named = message.lower().find(name)
+    said = [match.start() for one in _PRONOUNS if one.search(sentence) and (match := one.search(message))]
+    return named > 0 and bool(said) and all(place < named for place in said)
