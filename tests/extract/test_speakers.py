@@ -61,10 +61,10 @@ def test_random_names_are_neither_merged_nor_lost() -> None:
 @pytest.mark.parametrize("role", ["assistant", "system"])
 def test_a_program_states_nothing_of_itself_and_its_turns_are_kept(role: str) -> None:
     with Memory(embedder=FakeEmbedder()) as memory:
-        memory.remember([{"role": role, "content": "I live in Rome. Berlin is the capital of Germany."}])
+        memory.remember([{"role": role, "content": "I live in Rome. Anna works at Bayer."}])
         stated = {str(v.statement) for v in memory.about(role)}
-        assert stated == {f"{role}: I live in Rome.", f"{role}: Berlin is the capital of Germany."}
-        assert [str(v.statement) for v in memory.about("Berlin") if isinstance(v.statement, Fact)]
+        assert stated == {f"{role}: I live in Rome.", f"{role}: Anna works at Bayer."}
+        assert [str(v.statement) for v in memory.about("Anna") if isinstance(v.statement, Fact)]
 
 
 def test_the_content_of_a_message_names_no_speaker() -> None:

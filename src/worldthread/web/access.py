@@ -103,7 +103,7 @@ class PageGuard:
             return error_response(403, "ForeignPage", "pages of other sites may not send this request")
         length = headers.get("content-length", "0")
         most = MAX_UPLOAD if is_upload(request.url.path) else MAX_BODY
-        if not length.isdigit() or int(length) > most:
+        if not length.isdecimal() or int(length) > most:
             return error_response(413, "TooLong", f"the body must have at most {most} bytes")
         return None
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 import pytest
 
 from worldthread import Fact
+from worldthread.extract.parsed.extractor import ParsedExtractor
 from worldthread.extract.parsed.fact_judge import WEIGHTS, FactJudge, described, evidence_of, fact_judge
 
 DAY = 86_400.0
@@ -92,3 +93,24 @@ def test_a_probability_does_not_depend_on_what_was_asked_before(judge: FactJudge
 def test_long_texts_and_no_text_have_a_probability(judge: FactJudge) -> None:
     for fact, text in (("", ""), ("Ann, owns, boat", "boat " * 2000), ("x" * 5000, "Ann: I own a boat.")):
         assert 0 <= judge.probability(fact, text) <= 1
+
+
+@pytest.mark.parametrize(
+    ("message", "facts"),
+    [
+        ("Zsofi is a plumber.", ["Zsofi, is a, plumber"]),
+        ("I'm allergic to nuts.", ["Ana, is allergic to, nuts"]),
+        ("My sister lives in Porto. She hates the rain there.", ["Ana's sister, lives in, Porto"]),
+        ("We make a great team. It was fun. Let's do that again.", []),
+    ],
+)
+def test_what_is_plainly_meant_is_stated_and_the_rest_is_not(message: str, facts: list[str]) -> None:
+    stated = ParsedExtractor().extract(f"Ana: {message}", "Ana", NOON).statements
+    assert [str(one) for one in stated if isinstance(one, Fact) and "hates" not in one.relation] == facts
+
+
+@pytest.mark.parametrize("speaker", ["42", "-1", "7 8", "x" * 90])
+def test_the_name_of_the_speaker_does_not_decide(speaker: str) -> None:
+    for text in ("I live in Rome.", "I live in Rome. After a while I liked it."):
+        stated = ParsedExtractor().extract(f"{speaker}: {text}", speaker, NOON).statements
+        assert f"{speaker}, lives in, Rome" in map(str, stated)

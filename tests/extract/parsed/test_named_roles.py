@@ -55,3 +55,7 @@ def test_what_a_person_is_called(text: str, fact: str) -> None:
 )
 def test_what_says_too_little_or_another_thing_is_not_stated(text: str) -> None:
     assert facts(text) == []
+
+
+def test_a_raised_digit_is_no_age() -> None:
+    assert not any("has age" in fact for fact in facts("The court is 3², said Ines Vidal, 4², on Monday."))

@@ -141,7 +141,7 @@ def door_of(door: str, direction: str, room: str) -> Fact:
     A side of a room has one door, but where doors have numbers, there may be several.
     """
     aspect = f"door {direction} of {normalise_name(room)}"
-    if any(character.isdigit() for character in door):
+    if any(character.isdecimal() for character in door):
         aspect = f"{normalise_name(door)}, {aspect}"
     return Fact(door, f"leads {direction} from", room, aspect=aspect)
 

@@ -226,7 +226,7 @@ class NounPhrases:
             words.pop()
         if language.capital_nouns and words and words[-1][0][0].islower() and not self._is_lower:
             return []
-        if words and words[0][0].isdigit():
+        if words and words[0][0].isdecimal():
             return []
         return words
 
@@ -242,8 +242,8 @@ class NounPhrases:
     def _continues_romance(self, words: list[re.Match[str]], word: re.Match[str], determined: bool) -> bool:
         if not words:
             return True
-        if word[0][0].islower() or word[0][0].isdigit():
-            if word[0][0].isdigit():
+        if word[0][0].islower() or word[0][0].isdecimal():
+            if word[0][0].isdecimal():
                 return words[-1][0][0].isupper()
             named = words[0][0][0].isupper()
             lower = sum(w[0][0].islower() for w in words)

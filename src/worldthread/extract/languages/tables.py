@@ -147,7 +147,7 @@ class Language:
             The date; the text of the match when no month has the day.
         """
         month_text = match["m"].rstrip(".")
-        month = int(month_text) if month_text.isdigit() else self.months[month_text.lower()]
+        month = int(month_text) if month_text.isdecimal() else self.months[month_text.lower()]
         day = int(re.sub(r"\D", "", match["d"]))
         if not 1 <= month <= 12 or not 1 <= day <= 31:
             return match[0]

@@ -126,7 +126,7 @@ def _names_value(value: Value, fact: Fact) -> bool:
         return False
     head = mention_of_text(fact.object).head
     return (
-        any(_is_among(word, {head} | ({w for w in have if w[0].isdigit()})) for word in hits)
+        any(_is_among(word, {head} | ({w for w in have if w[0].isdecimal()})) for word in hits)
         or any(word[:1].isupper() and word.lower() in hits for word in _WORD.findall(fact.object))
         or kind_of(fact.object).name == "date"
     )
@@ -148,7 +148,7 @@ def _is_among(word: str, words: Iterable[str]) -> bool:
     return any(
         word == other
         or root == _root(other)
-        or (word.isdigit() and re.fullmatch(rf"{word}[a-z]+", other) is not None)
+        or (word.isdecimal() and re.fullmatch(rf"{word}[a-z]+", other) is not None)
         or (number is not None and number == number_of(other))
         for other in words
     )
@@ -379,7 +379,7 @@ def _named_in(amendment: Amendment, fact: Fact, speaker: str) -> bool:
 
 def is_near_spelling(one: str, other: str) -> bool:
     """Return whether a value has a word that is one of another value but for a letter or two."""
-    first = [w for w in _WORD.findall(one) if w[:1].isupper() or w[:1].isdigit() or len(one.split()) == 1]
+    first = [w for w in _WORD.findall(one) if w[:1].isupper() or w[:1].isdecimal() or len(one.split()) == 1]
     second = _WORD.findall(other)
     return any(_distance_is_small(a.lower(), b.lower()) for a in first for b in second)
 
@@ -387,7 +387,7 @@ def is_near_spelling(one: str, other: str) -> bool:
 def _distance_is_small(one: str, other: str) -> bool:
     if one == other or min(len(one), len(other)) < 3 or {one, other} & (WORDS["months"] | WORDS["weekdays"]):
         return False
-    if one.isdigit() and other.isdigit():
+    if one.isdecimal() and other.isdecimal():
         return len(one) == len(other) and sorted(one) == sorted(other)
     if not one.isalpha() or not other.isalpha() or one[0] != other[0]:
         return False
@@ -417,15 +417,15 @@ def kind_of(text: str) -> _Kind:
         or {*words} & (WORDS["weekdays"] | WORDS["months"] - {"may", "march"})
     ):
         return _Kind("date")
-    if {*words} & {"may", "march"} and any(w[0].isdigit() for w in words):
+    if {*words} & {"may", "march"} and any(w[0].isdecimal() for w in words):
         return _Kind("date")
-    if number_of(words[0]) is not None or words[0][0].isdigit() or _NUMBER.match(text) is not None:
+    if number_of(words[0]) is not None or words[0][0].isdecimal() or _NUMBER.match(text) is not None:
         joined = re.fullmatch(r"\d[\d.,]*([a-z]{1,5})", words[0])
         if joined is not None and not re.fullmatch(r"(?:st|nd|rd|th|am|pm)", joined[1]):
             return _Kind("number", joined[1])
         unit = next((w for w in words[1:] if w.isalpha()), "")
         return _Kind("number", stem(unit) if unit else "")
-    if any(character.isdigit() for character in words[-1]):
+    if any(character.isdecimal() for character in words[-1]):
         return _Kind("number")
     if any(w[:1].isupper() for w in _WORD.findall(text) if w != "I"):
         return _Kind("name")

@@ -272,7 +272,9 @@ def _read_clause(clause: str, denied: list[Value], given: list[Value]) -> None:
 def _has_bare_value(clause: str) -> bool:
     """Return whether a clause is a name or a number and nothing else."""
     words = _LIGHT.sub("", clause).split()
-    is_name = all(word[:1].isupper() or word[:1].isdigit() for word in words) or number_of(words[0].lower()) is not None
+    is_name = (
+        all(word[:1].isupper() or word[:1].isdecimal() for word in words) or number_of(words[0].lower()) is not None
+    )
     return is_name and len(words) <= 3 and _ERROR.search(clause) is None and _VAGUE.match(clause) is None
 
 

@@ -177,13 +177,13 @@ class ClauseSubjects:
     def _numbered(self, token: Token) -> str | None:
         """Return "program 4", of which only the text says what it is a program of; ``None`` for another subject."""
         words = [t for t in token.doc[token.left_edge.i : token.right_edge.i + 1] if t.dep_ != "det"]
-        if len(words) != 2 or not any(c.isdigit() for c in words[1].text):
+        if len(words) != 2 or not any(c.isdecimal() for c in words[1].text):
             return None
         discourse = self._words.discourse
         is_first = (
             words[0].i < 2 and words[0].text not in (discourse.topic or "").split()
         )  # "Thermocouple 2 was replaced"
-        if words[0].lower_ not in _NUMBERED and not (discourse.describes and is_first and words[1].text.isdigit()):
+        if words[0].lower_ not in _NUMBERED and not (discourse.describes and is_first and words[1].text.isdecimal()):
             return None
         return f"{words[0].lower_} {words[1].text}"
 
@@ -232,7 +232,7 @@ class ClauseSubjects:
         main = self._words.discourse.main
         # "the charger", "the L2" of "L2 wall charger"
         is_last = main is not None and words.lower() in [w for w in main.lower().split() if w.isalpha()][-1:]
-        is_model = main is not None and any(c.isdigit() for c in words) and words.lower() in main.lower().split()
+        is_model = main is not None and any(c.isdecimal() for c in words) and words.lower() in main.lower().split()
         if (
             main is not None
             and words.lower() == token.lower_
@@ -256,7 +256,7 @@ class ClauseSubjects:
         if token.lemma_.lower() in WORDS["vague"] or any(c.dep_ in ("relcl", "appos", "poss") for c in token.children):
             return None
         words = [t for t in token.subtree if not (t.head == token and t.dep_ == "det")]
-        if (CODE.fullmatch(words[0].text) and len(words) > 1) or words[0].text[:4].isdigit():
+        if (CODE.fullmatch(words[0].text) and len(words) > 1) or words[0].text[:4].isdecimal():
             return None
         if words[-1].i - words[0].i + 1 != len(words) or not self._words.is_clean(words) or len(words) > 8:
             return None

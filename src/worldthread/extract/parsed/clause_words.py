@@ -174,7 +174,7 @@ class ClauseWords:
             name is not None
             and token.text in name.split()
             and " of " not in name
-            and not any(c.isdigit() for c in name)
+            and not any(c.isdecimal() for c in name)
         )
         return name if is_longer and name is not None else token.text
 

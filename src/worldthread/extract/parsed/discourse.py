@@ -88,7 +88,7 @@ CODE: Final = re.compile(rf"Xcode[a-z]+|{MAIN}")
 
 def is_name(token: Token) -> bool:
     """Return whether a word is a part of a proper name."""
-    return token.tag_ in ("NNP", "NNPS") and (token.text[:1].isupper() or token.text[:1].isdigit())
+    return token.tag_ in ("NNP", "NNPS") and (token.text[:1].isupper() or token.text[:1].isdecimal())
 
 
 def is_of_nation(token: Token) -> bool:
@@ -331,7 +331,7 @@ class Discourse:
         if (
             end < len(doc)
             and doc[end].tag_ == "CD"
-            and doc[end].text[:1].isdigit()
+            and doc[end].text[:1].isdecimal()
             and doc[end].head == token
             and len(doc[end]) < 5
         ):
@@ -557,8 +557,8 @@ def main_of(title: str) -> str | None:
         return None
     if len(words) == 1:
         return name if len(name) > 2 and name.lower() not in PROSE_WORDS["function"] else None
-    is_proper = all(w[0].isupper() or w[0].isdigit() for w in words)
-    return name if is_proper and any(c.isdigit() or w.lower() == title.lower() for w in words for c in w) else None
+    is_proper = all(w[0].isupper() or w[0].isdecimal() for w in words)
+    return name if is_proper and any(c.isdecimal() or w.lower() == title.lower() for w in words for c in w) else None
 
 
 def _model_of(title: str) -> str | None:
@@ -568,7 +568,7 @@ def _model_of(title: str) -> str | None:
         words = name.split()
         if not 1 < len(words) < 6 or not words[0][:1].isupper() or words[-1].lower() in _GENERIC:
             continue
-        is_model = any(c.isdigit() for w in words[1:] for c in w) and not any(w.lower() in _NUMBERED for w in words)
+        is_model = any(c.isdecimal() for w in words[1:] for c in w) and not any(w.lower() in _NUMBERED for w in words)
         if is_model and not re.search(r"(?:19|20)\d\d", name):
             return name
     return None
@@ -576,7 +576,7 @@ def _model_of(title: str) -> str | None:
 
 def _is_main_part(name: str, topic: str) -> bool:
     """Return whether a name is what a title is about: "Brisa 40" of "User manual: Brisa 40 dehumidifier"."""
-    return name in topic and (2 * len(name) > len(topic) or any(c.isdigit() for c in name))
+    return name in topic and (2 * len(name) > len(topic) or any(c.isdecimal() for c in name))
 
 
 def _is_in_place(token: Token) -> bool:

@@ -219,7 +219,7 @@ def _is_command(text: str) -> bool:
 def _with_period(fact: Fact, sentence: str) -> Fact:
     """Return "costs 3.90 a month" for "costs 3.90", where the sentence says so."""
     period = re.search(rf"{re.escape(fact.object)}( (?:an?|per|each) [a-z]+)\b", sentence)
-    is_sum = fact.object[-1:].isdigit() and fact.relation.startswith("cost")
+    is_sum = fact.object[-1:].isdecimal() and fact.relation.startswith("cost")
     return replace(fact, object=f"{fact.object}{period[1]}") if period is not None and is_sum else fact
 
 

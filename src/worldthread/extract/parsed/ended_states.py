@@ -206,7 +206,7 @@ class EndedStates:
                 if event.pobj("with") is not None
                 else []
             )
-            numbers = [t for t in targets if t.head.isdigit() and not event.preps]
+            numbers = [t for t in targets if t.head.isdecimal() and not event.preps]
             if numbers and not exact:
                 return [Change(self._sentence, (), who, tuple(numbers), relation="has age")]
             if {t.head for t in targets} & LISTS["attached"]:

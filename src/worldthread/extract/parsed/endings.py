@@ -248,7 +248,7 @@ def _ends(change: Change, fact: Fact) -> bool:
             and all(is_about(t, fact, loosely=True) for t in change.targets)
         )
     if change.relation:
-        is_age = change.relation == "has age" and relation == "is" and fact.key[2].isdigit()  # "my cat is 2"
+        is_age = change.relation == "has age" and relation == "is" and fact.key[2].isdecimal()  # "my cat is 2"
         if re.fullmatch(change.relation, relation) is None and not is_age:
             return False
         if relation.startswith("does not"):

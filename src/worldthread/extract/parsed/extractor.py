@@ -412,9 +412,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         if self._is_simple or not clauses.facts or not self._speaker:
             return clauses, endings
         kind, said = self._kind_of(self._docs[id(sentence)]), self._message
+        by = "" if is_program(self._speaker) else self._speaker
         as_meant = (repaired(one, sentence.text, said, self._at) for one in clauses.facts)
         meant = dict.fromkeys(one for one in as_meant if one is not None)
-        facts = tuple(one for one in meant if is_judged_right(one, said, self._speaker, self._at, kind))
+        facts = tuple(one for one in meant if is_judged_right(one, said, by, self._at, kind))
         dropped = set(clauses.facts) - set(facts)
         self.replacing = [fact for fact in self.replacing if fact not in dropped]
         return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings
@@ -436,6 +437,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         return bool(self._speaker) and self._kind_of(doc) == "talk" and fact_judge() is not None
 
     def _kind_of(self, doc: Doc) -> TextKind:
+        if is_program(self._speaker):
+            return "document"
         if self._is_letter:
             return "letter"
         is_plain = self._is_only(doc) and _ONE_SHORT_SENTENCE.fullmatch(doc.text) is not None

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import MissingExtraError
+from worldthread.extract.base import USER
 from worldthread.models.minilm import MiniLMEmbedder
 from worldthread.names import normalise_text
 from worldthread.types import Fact
@@ -39,6 +40,7 @@ _NEAR_DAYS: Final = 60  # days that are counted; before and after them months ar
 _MONTH_DAYS: Final = 30.4
 _DAY: Final = 86_400.0
 _KEPT: Final = 4096  # answers
+_LONGEST_NAME: Final = 30  # characters of a speaker's name that the model reads
 _HEADS: Final = 12
 _EPSILON: Final = 1e-12
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
@@ -200,4 +202,8 @@ def is_judged_right(fact: Fact, text: str, speaker: str, at: float | None, kind:
     judge = fact_judge()
     if judge is None:
         return True
-    return judge.probability(described(fact, at), f"{speaker}: {evidence_of(fact, text)}") >= judge.thresholds[kind]
+    words, said = described(fact, at), f"{speaker}: {evidence_of(fact, text)}"
+    if speaker and (len(speaker) > _LONGEST_NAME or not any(letter.isalpha() for letter in speaker)):
+        # "42" as a name tells nothing of the fact, but misleads the model
+        words, said = words.replace(speaker, USER), said.replace(speaker, USER, 1)
+    return judge.probability(words, said) >= judge.thresholds[kind]

@@ -570,7 +570,7 @@ class _ClauseReader:
             if complement.tag_ == "NNS" and any(c.lower_ == "all" for c in self._verb.rights):
                 return []  # "I'm all ears"
             is_plural = complement.tag_ in ("NNS", "NNPS")
-            kind = "" if is_plural or is_bare or phrase.name[0].isdigit() else " a"
+            kind = "" if is_plural or is_bare or phrase.name[0].isdecimal() else " a"
             return [Fact(subject.name, ("was" if past else "is") + kind, phrase.name)]
         if past:
             return []
@@ -657,7 +657,7 @@ class _ClauseReader:
             return [Fact(subject.name, "is", value, f"value of {subject.name}".lower())]
         if any(token.lower_ in _OF_COUNTS for token in complement.doc[self._verb.i : complement.i]):
             return []
-        is_age = self._is_person(subject) and complement.text.isdigit() and int(complement.text) < 120
+        is_age = self._is_person(subject) and complement.text.isdecimal() and int(complement.text) < 120
         return [Fact(subject.name, "has age", complement.text)] if is_age else []
 
     def _of_adjective(self, subject: NamedPhrase, complement: Token) -> list[Fact]:
@@ -709,8 +709,8 @@ class _ClauseReader:
     def _size(self, adjective: Token) -> str | None:
         """Return how tall or long something is: "1.85 m tall"."""
         words = adjective.doc[self._verb.i + 1 : adjective.i + 1]
-        is_measure = 2 <= len(words) <= 6 and any(t.like_num or t.text[0].isdigit() for t in words[:2])
-        is_plain = all(t.is_alpha or t.like_num or t.text in "'\"′″.,-" or t.text[0].isdigit() for t in words)
+        is_measure = 2 <= len(words) <= 6 and any(t.like_num or t.text[0].isdecimal() for t in words[:2])
+        is_plain = all(t.is_alpha or t.like_num or t.text in "'\"′″.,-" or t.text[0].isdecimal() for t in words)
         return words.text if is_measure and is_plain else None
 
     def _value_or_day(self, noun: Token) -> str | None:
@@ -749,7 +749,7 @@ class _ClauseReader:
         if subject.head.tag_ == "PRP" and prep.lower_ in ("in", "on"):
             return [Fact(subject.name, f"is {prep.lower_}", value)] if inner.lemma_.lower() in WORDS["groups"] else []
         if prep.lower_ == "from":
-            return [] if value[:1].isdigit() else [Fact(subject.name, "is from", value)]
+            return [] if value[:1].isdecimal() else [Fact(subject.name, "is from", value)]
         if prep.lower_ not in ("in", "on", "at", "under", "behind", "near", "inside", "above", "beside", "with"):
             return []
         is_thing = subject.head.tag_ in ("NN", "NNS", "NNP") and subject.lemma not in WORDS["times"]
@@ -1010,7 +1010,7 @@ class _ClauseReader:
         return [] if value is None else [Fact(subject.name, relation, value)]
 
     def _of_turning(self, subject: NamedPhrase) -> list[Fact]:
-        value = next((c for c in self._verb.rights if c.text.isdigit() and 0 < int(c.text) < 120), None)
+        value = next((c for c in self._verb.rights if c.text.isdecimal() and 0 < int(c.text) < 120), None)
         if value is None:
             value = next((c for c in self._verb.rights if c.tag_ == "CD" and c.like_num and c.is_alpha), None)
         if value is None or any(c.dep_ == "prep" and c.lower_ not in ("on", "in", "at") for c in self._verb.rights):

@@ -173,4 +173,4 @@ def _members(doc: Doc, clause: Clause, referents: Referents) -> Iterator[Fact]:
 
 
 def _number(token: Token) -> int | None:
-    return int(token.text) if token.text.isdigit() else _NUMBERS.get(token.lower_)
+    return int(token.text) if token.text.isdecimal() else _NUMBERS.get(token.lower_)

@@ -51,7 +51,7 @@ def root(word: str) -> str:
 @cache
 def _content(text: str) -> frozenset[str]:
     words = (word.removesuffix("'s") for word in re.findall(r"[^\W_]+(?:[.'&@-][^\W_]+)*", text))
-    return frozenset(w for w in words if w not in PHRASE_WORDS["empty"] and not w[0].isdigit())
+    return frozenset(w for w in words if w not in PHRASE_WORDS["empty"] and not w[0].isdecimal())
 
 
 @lru_cache(maxsize=4096)
@@ -155,7 +155,7 @@ def _with_place(words: list[str], last: int, every: frozenset[str]) -> int:
 
 def _is_name(word: str, written: str) -> bool:
     return re.search(rf"(?<!^)\b{re.escape(word.capitalize())}\b", written) is not None or (
-        any(c.isdigit() for c in word)
+        any(c.isdecimal() for c in word)
     )
 
 
@@ -186,7 +186,7 @@ def _may_end(words: list[str], last: int, every: frozenset[str]) -> bool:
     if after in ("of", "in", "at", "from", "for") and last + 2 < len(words):
         within = [w for w in words[last + 2 : last + 4] if w not in PHRASE_WORDS["definite"] | PHRASE_WORDS["own"]]
         if within and within[0] not in PHRASE_WORDS["after"] and root(within[0]) not in every:
-            return after == "for" or within[0] in PHRASE_WORDS["times"] or within[0][0].isdigit()
+            return after == "for" or within[0] in PHRASE_WORDS["times"] or within[0][0].isdecimal()
     return (
         not after[0].isalnum()
         or after in PHRASE_WORDS["after"] | PHRASE_WORDS["times"]

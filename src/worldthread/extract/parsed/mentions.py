@@ -92,7 +92,7 @@ def mention_of_text(text: str) -> Mention:
             break
     cut = next((i for i, w in enumerate(words) if w in WORDS["prepositions"] and i), len(words))
     core = [w for w in words[:cut] if w not in WORDS["numbers"]] or words[:cut]
-    if len(core) > 1 and core[-1].isdigit() and not core[-2].isdigit():
+    if len(core) > 1 and core[-1].isdecimal() and not core[-2].isdecimal():
         core = [core[-1], *core[:-1]]
     return Mention(
         stem(core[-1]),

@@ -77,7 +77,7 @@ def _ages(doc: Doc, quoted: frozenset[int], discourse: Discourse) -> list[Fact]:
     """Return the ages beside the names of persons: "Ann Lee, 28, of Hull", "28-year-old Ann Lee"."""
     found = []
     for token in doc:
-        if token.i in quoted or not token.text.isdigit() or not 0 < int(token.text) < _OLDEST:
+        if token.i in quoted or not token.text.isdecimal() or not 0 < int(token.text) < _OLDEST:
             continue
         if [t.text for t in doc[token.i + 1 : token.i + 4]] == ["-", "year", "-"] and doc[
             token.i + 4 : token.i + 5

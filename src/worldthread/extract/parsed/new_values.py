@@ -175,7 +175,7 @@ def _has_new_value(fact: Fact, text: str, own: str) -> bool:
     value = value.replace(f"{own}'s ", "my ")
     if relation.startswith(("born", "is from", "has birthday", "has age", "likes", "loves", "died")):
         return False
-    if value == "at" or not value or (relation == "is" and value.isdigit() and _SUMS.fullmatch(subject) is None):
+    if value == "at" or not value or (relation == "is" and value.isdecimal() and _SUMS.fullmatch(subject) is None):
         return False  # a bare number is an age, which has rules of its own
     is_contact = _CONTACTS.fullmatch(relation) is not None or _CONTACTS.fullmatch(f"has {subject}") is not None
     for name, pattern in _KINDS_OF_VALUES:
@@ -362,7 +362,7 @@ def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
             for w in _WORD.findall(f"{value} {relation.removeprefix('has ') if relation.startswith('has ') else ''}")
         }
         nouns = {
-            w for w in nouns if w not in _STOP and number_of(w) is None and not w[0].isdigit() and not _is_value(w)
+            w for w in nouns if w not in _STOP and number_of(w) is None and not w[0].isdecimal() and not _is_value(w)
         }
         verbs = set(_VERBS.get(verb, verb).split())
         if "on" in verbs and re.search(r"\b(?:on|to) (?:about |around |only )?[$€£]?\d", text) is None:
@@ -384,7 +384,7 @@ def _concerns(fact: Fact, text: str, own: str, kind: str) -> bool:
     if kind == "money" and relation in ("is", "costs"):
         places = {stem(word) for word in _WORD.findall(value)} - _STOP
         if any(
-            w in said for w in places if not w[0].isdigit() and number_of(w) is None and not _is_value(w) and w != own
+            w in said for w in places if not w[0].isdecimal() and number_of(w) is None and not _is_value(w) and w != own
         ):
             return True
     return _named_as(name, text, known)
@@ -426,7 +426,7 @@ _AGE_NEXT: Final = (
 def _is_older(fact: Fact, text: str, own: str) -> bool:
     """Return whether a sentence says that somebody of a known age is older now."""
     subject, relation, value = fact.key
-    if relation != "has age" and not (relation == "is" and value.isdigit()):
+    if relation != "has age" and not (relation == "is" and value.isdecimal()):
         return False
     number = re.match(r"[\w-]+", value)
     old = number_of(number[0]) if number is not None else None

@@ -74,7 +74,7 @@ def is_baseless(reading: Reading) -> bool:
     clause = reading.stated.clause
     is_compared = any(c.dep_ == "prep" and c.lower_ == "like" and c.nbor(-1).text != "," for c in clause.verb.rights)
     is_shouted = clause.verb.is_upper and len(clause.verb) > 2
-    is_bare_aim = clause.lemma == "aim" and clause.is_progressive and reading.stated.fact.object[:1].isdigit()
+    is_bare_aim = clause.lemma == "aim" and clause.is_progressive and reading.stated.fact.object[:1].isdecimal()
     is_baseless_date = clause.subject is None and reading.is_by_date
     is_sum = clause.subject is not None and clause.subject.lemma_.lower() in WORDS["sums"]
     return is_compared or is_shouted or is_bare_aim or is_baseless_date or is_sum or is_figure(clause.verb)

@@ -22,7 +22,8 @@ _PRONOUNS: Final = (
 )
 _UNITS: Final = "%|percent|per cent|wks?|weeks?|days?|hours?|minutes?|miles|km|kilos?|kg|pounds|euros?|dollars|degrees"
 _DATED_STATE: Final = re.compile(r" on \d{4}-\d{2}-\d{2}$")
-_STATE: Final = re.compile(r"(?:is|are|has|runs|owns|keeps|lives|works|manages)\b(?! (?:on|due|planned|booked))")
+_STATE: Final = re.compile(r"is|is a|are|has|runs|owns|keeps|manages|lives in|works at|works as")
+_TWO_PREPOSITIONS: Final = re.compile(r"\b(?:of|for|with) (?:by|for|in|of|on|with)\b")  # a phrase between is lost
 _YEAR: Final = 366 * 86_400.0
 
 
@@ -41,6 +42,8 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
     """
     if (
         fact.relation.startswith("'")
+        or _TWO_PREPOSITIONS.search(fact.object) is not None
+        or (fact.object.startswith("longer ") and "no longer" in sentence.lower())  # of which the "no" is lost
         or _is_list(fact)
         or _lacks_particle(fact, sentence)
         or _means_somebody_else(fact, sentence, message)
@@ -58,7 +61,7 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
         return None
     if fact.relation == "is called" or (fact.relation == "has age" and _is_of_another_time(fact, at)):
         fact = replace(fact, valid_from=None, valid_to=None)  # "I'm 40, have the licence since 2004"
-    if _DATED_STATE.search(fact.object) is not None and _STATE.match(fact.relation) is not None:
+    if _DATED_STATE.search(fact.object) is not None and _STATE.fullmatch(fact.relation) is not None:
         fact = replace(fact, object=_DATED_STATE.sub("", fact.object))  # "I run a farm, lambing starts on 12 March"
     return _with_perfect(fact, sentence)
 

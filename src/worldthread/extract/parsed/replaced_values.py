@@ -371,7 +371,7 @@ def _kept(event: Event, *prepositions: str) -> tuple[Mention, ...]:
 
 def _value(token: Token) -> Mention | None:
     """Return a number or an address: "555 0101"."""
-    if not (token.like_email or (token.like_num and any(c.isdigit() for c in token.text))):
+    if not (token.like_email or (token.like_num and any(c.isdecimal() for c in token.text))):
         return None
     parts = [c.text for c in token.lefts if c.like_num]
     text = " ".join([*parts, token.text])

@@ -176,7 +176,7 @@ def acceptable(fact: Fact, simple: Simple, doc: Doc, *, has_time: bool = False) 
     ):
         return fact.object == "away"
     is_thing = simple.subject.lower().startswith(("the ", "this ", "that ")) or not simple.subject[:1].isupper()
-    if is_thing and fact.relation == "is" and fact.object.islower() and not any(c.isdigit() for c in fact.object):
+    if is_thing and fact.relation == "is" and fact.object.islower() and not any(c.isdecimal() for c in fact.object):
         return False
     if others and first == "is" and others[0].endswith("ing"):
         return fact.valid_from is not None or others[0] in LISTS["lasting_progressive"]

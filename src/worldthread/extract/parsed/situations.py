@@ -244,7 +244,7 @@ def _link(fact: Fact, own: str) -> str:
     value = fact.key[2].replace(f"{own}'s ", "")
     verbs = [word for word in fact.key[1].split()[:1] if word not in PHRASE_WORDS["relations"]]
     words = [
-        word for word in (*_WORD.findall(value), *verbs) if word not in PHRASE_WORDS["empty"] and not word.isdigit()
+        word for word in (*_WORD.findall(value), *verbs) if word not in PHRASE_WORDS["empty"] and not word.isdecimal()
     ]
     words = [word for word in words if len(word) > 2 and word not in PHRASE_WORDS["times"] and number_of(word) is None]
     forms: dict[str, None] = {}
@@ -271,7 +271,7 @@ def _is_other(match: re.Match[str], fact: Fact) -> bool:
     if ":" in other and re.search(r"best|pb|record", fact.key[0]) is not None and ":" in fact.key[2]:
         return _seconds(other) < _seconds(fact.key[2])
     digits = re.sub(r"\D", "", other)
-    if len(digits) > 5 and fact.key[2].replace(" ", "").lstrip("+").isdigit():
+    if len(digits) > 5 and fact.key[2].replace(" ", "").lstrip("+").isdecimal():
         return digits != re.sub(r"\D", "", fact.key[2])
     new = number_of(other) if number_of(other) is not None else (int(digits) if digits else None)
     olds = _NUMBER.findall(fact.key[2])

@@ -173,7 +173,7 @@ class WholeClauses:
             if (
                 len(following) > 2
                 and following[0].text == ","
-                and following[1].text.isdigit()
+                and following[1].text.isdecimal()
                 and following[2].text in (",", ".")
             ):
                 if 0 < int(following[1].text) < 110 and self.discourse.is_person(name):
@@ -582,7 +582,7 @@ class WholeClauses:
             return None  # "I'm at the Pemex"
         is_who = clause.subject is not None and clause.subject.lower_ == "who"
         if is_number and (is_who or not self.discourse.is_thing(fact.subject)):
-            is_age = head.text.isdigit() and 0 < int(head.text) < 110 and not clause.is_past
+            is_age = head.text.isdecimal() and 0 < int(head.text) < 110 and not clause.is_past
             return replace(fact, relation="has age") if is_age else None  # "was seventy-six": when?
         if not self.discourse.describes:
             is_share = head.lemma_.lower() in ("percent", "%", "cent") and not any(

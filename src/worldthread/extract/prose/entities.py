@@ -157,7 +157,7 @@ def _add_name(token: Token, text: str, body: int, context: NamingContext, found:
     ):
         start += len(words[0]) + 1
         words = words[1:]
-        if words and (words[0].islower() or (words[0].isdigit() and len(words[0]) < 4)):
+        if words and (words[0].islower() or (words[0].isdecimal() and len(words[0]) < 4)):
             return
         opens = opens and words == []
     span = text[start:end]

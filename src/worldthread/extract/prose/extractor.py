@@ -212,7 +212,7 @@ class PassageExtractor:
         context = passage.context
         self._topic_is_person = topic is not None and (topic in context.persons or context.is_person(topic))
         words = topic.split() if topic is not None else []
-        proper = sum(w[0].isupper() or w[0].isdigit() for w in words) * 2 > len(words)
+        proper = sum(w[0].isupper() or w[0].isdecimal() for w in words) * 2 > len(words)
         # a passage is about its title when it uses the name, or the title is long; "Notes" is no topic
         self._is_about_topic = len(words) > 3 or (
             proper and any(e.name == topic for _, found in passage.sentences for e in found)

@@ -79,7 +79,7 @@ def heading_of(first: str) -> str | None:
         and _HEADING.fullmatch(head)
         and not is_key
         and len(rest.split()) > 2
-        and not rest[0].isdigit()
+        and not rest[0].isdecimal()
     ):
         return head  # "Server: db2 is down"
     words = text.split()
@@ -90,7 +90,7 @@ def heading_of(first: str) -> str | None:
         or text.endswith(("now", "today"))
     ):
         return None
-    return text if any(w[0].isupper() or w[0].isdigit() for w in words[1:]) else None
+    return text if any(w[0].isupper() or w[0].isdecimal() for w in words[1:]) else None
 
 
 def without_heading(text: str) -> str:
@@ -152,12 +152,12 @@ def _of_key(sentence: str, about: str | None, is_note: bool) -> list[Fact]:
     if (
         " " not in key
         and last not in _PERSONAL
-        and (not any(c.isdigit() for c in value) or any(w.endswith("ed") for w in value.split()))
+        and (not any(c.isdecimal() for c in value) or any(w.endswith("ed") for w in value.split()))
     ):
         return []
     if not is_note and not key.replace(" ", "").isalpha():
         return []
-    if low.split()[0].endswith("ed") or (len(value.split()) > 6 and not any(c.isdigit() for c in value)):
+    if low.split()[0].endswith("ed") or (len(value.split()) > 6 and not any(c.isdecimal() for c in value)):
         return []
     if last in WORDS["verbs"] or last.endswith("ing") or (value[0].islower() and len(value.split()) > 8):
         return []

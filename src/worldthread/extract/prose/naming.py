@@ -154,7 +154,7 @@ class NamingContext:
             return True
         if low in self._lowercase_words or low in WORDS["verbs"] or low.endswith(tuple(WORDS["noun_endings"])):
             return False
-        if any(c.isupper() for c in word[1:]) or any(c.isdigit() for c in word):
+        if any(c.isupper() for c in word[1:]) or any(c.isdecimal() for c in word):
             return True
         return not low.endswith(("ing", "ly")) and _SINGULAR_VERB.match(text, end) is not None
 
@@ -176,7 +176,7 @@ def _have_same_ends(one: str, other: str) -> bool:
 
 
 def _is_impersonal(name: str) -> bool:
-    return any(w in WORDS["impersonal"] for w in name.lower().split()) or any(c.isdigit() for c in name)
+    return any(w in WORDS["impersonal"] for w in name.lower().split()) or any(c.isdecimal() for c in name)
 
 
 def opens_sentence(text: str, start: int, body: int) -> bool:

@@ -301,9 +301,9 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str], end: int) -> boo
     if lower in WORDS["final_abbreviations"] or (len(last) > 1 and last[-2:-1] == "." and last[-1:].isalpha()):
         return (first + rest).lower().rstrip(",.") in WORDS["starters"]
     if len(last) == 1 and last.isupper() and last != "I":
-        return (first + rest).lower() in WORDS["starters"] and not first.isdigit()
+        return (first + rest).lower() in WORDS["starters"] and not first.isdecimal()
     # a number of a list inside a line ("1. First 2. Second") belongs to what follows
-    return not (last.isdigit() and len(last) < 3 and text[begin : match.start()].strip() == last)
+    return not (last.isdecimal() and len(last) < 3 and text[begin : match.start()].strip() == last)
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -515,7 +515,7 @@ class Calendar:
 
     def _is_figure_of_speech(self, fields: dict[str, str], units: set[str]) -> bool:
         """Whether it is "a second ago" or "in a minute"."""
-        return fields["unit"] in units and not fields["n"][:1].isdigit() and self._table.count(fields["n"]) == 1
+        return fields["unit"] in units and not fields["n"][:1].isdecimal() and self._table.count(fields["n"]) == 1
 
     def _window(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         begin = self.shifted(fields, -1)
