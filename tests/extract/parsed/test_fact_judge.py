@@ -95,6 +95,7 @@ def test_long_texts_and_no_text_have_a_probability(judge: FactJudge) -> None:
         assert 0 <= judge.probability(fact, text) <= 1
 
 
+@pytest.mark.language
 @pytest.mark.parametrize(
     ("message", "facts"),
     [
@@ -109,6 +110,7 @@ def test_what_is_plainly_meant_is_stated_and_the_rest_is_not(message: str, facts
     assert [str(one) for one in stated if isinstance(one, Fact) and "hates" not in one.relation] == facts
 
 
+@pytest.mark.language
 @pytest.mark.parametrize("speaker", ["42", "-1", "7 8", "x" * 90])
 def test_the_name_of_the_speaker_does_not_decide(speaker: str) -> None:
     for text in ("I live in Rome.", "I live in Rome. After a while I liked it."):
