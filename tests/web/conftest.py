@@ -160,10 +160,21 @@ def built_pages() -> None:
         lacking("needs the built pages: make web")
 
 
+_STOPPED: set[str] = set()
+"""Addresses of servers that were stopped: what an open page still asks of one is refused, and that is no complaint."""
+
+
 class ServerAddress(str):
     """The address of a server, which knows the ``process`` that serves."""
 
     process: subprocess.Popen[str]
+
+
+def home_of(url: str) -> str:
+    """Return the scheme and host of an address."""
+    found = re.match(r"http://[^/]+", url)
+    assert found is not None, url
+    return found[0]
 
 
 @contextmanager
@@ -188,7 +199,9 @@ def _served(
         assert found is not None, told
         address = ServerAddress(found[0])
         address.process = process
+        _STOPPED.discard(home_of(address))
         yield address
+        _STOPPED.add(home_of(address))
     finally:
         process.send_signal(signal.SIGCONT)  # a test may have put it to sleep
         process.terminate()
@@ -215,8 +228,14 @@ def open_page(browser: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
         context = browser(scheme).new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
-        home = re.match(r"http://[^/]+", url)[0]
-        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+        home = home_of(url)
+
+        def heard(message: Any) -> None:
+            is_refused = "CONNECTION_REFUSED" in message.text and home in _STOPPED
+            if message.type in ("error", "warning") and not is_refused:
+                complaints.append(message.text)
+
+        page.on("console", heard)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
         page.on("request", lambda r: None if r.url.startswith((home, "blob:")) else complaints.append(f"asked {r.url}"))
