@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from worldthread.extract.parsed import document_passages, extractor
+from worldthread.extract.parsed import repaired_facts
 from worldthread.extract.parsed.extractor import ParsedExtractor
 from worldthread.types import Fact
 
@@ -18,8 +18,7 @@ AT = datetime(2024, 5, 15, 10, tzinfo=UTC).timestamp()
 def unjudged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let all facts stand that the rules take, whatever the trained judge would keep of them."""
     if request.path.stem != "test_fact_judge":
-        for module in (extractor, document_passages):
-            monkeypatch.setattr(module, "is_judged_right", lambda *_: True)
+        monkeypatch.setattr(repaired_facts, "is_judged_right", lambda *_: True)
 
 
 @pytest.fixture

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.appointments import appointments
 from worldthread.extract.parsed.discourse import CODE, MAIN, Discourse, is_name, main_of
-from worldthread.extract.parsed.fact_judge import is_judged_right
 from worldthread.extract.parsed.markup import without_asides, without_markup
 from worldthread.extract.parsed.parser import parse
-from worldthread.extract.parsed.repaired_facts import repaired
+from worldthread.extract.parsed.repaired_facts import meant_facts
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.prose.clauses import Clauses
@@ -168,9 +167,7 @@ class DocumentPassageExtractor(PassageExtractor):
         )
         facts = tuple(fact for fact in facts if not any(part.count('"') % 2 for part in fact.key))
         whole_facts = (one for fact in facts if (one := self._with_main(fact)) is not None)
-        as_meant = (repaired(one, sentence.text, self._text, self._at) for one in whole_facts)
-        meant = (one for one in as_meant if one is not None)
-        facts = tuple(one for one in meant if is_judged_right(one, self._text, "", self._at, "document"))
+        facts = meant_facts(whole_facts, sentence.text, self._text, "", self._at, "document")
         is_short = len(self._passage.sentences) < _SHORT and self._topic is None
         is_same = clauses.whole and {fact.key for fact in clauses.facts} == {fact.key for fact in facts}
         longer = {fact.key[:2]: fact.object for fact in facts}  # "costs 3.90 a month" where the rules have "costs 3.90"

@@ -26,7 +26,7 @@ from worldthread.extract.parsed.document_passages import DocumentPassageExtracto
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
-from worldthread.extract.parsed.fact_judge import TextKind, fact_judge, is_judged_right
+from worldthread.extract.parsed.fact_judge import TextKind, fact_judge
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.introductions import greeted_name
 from worldthread.extract.parsed.joined_objects import without_joined_clause
@@ -38,7 +38,7 @@ from worldthread.extract.parsed.phrased_endings import is_for_the_moment, phrase
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.plain_sentences import plainly_said
 from worldthread.extract.parsed.probable import is_figure, is_likely, probable_facts
-from worldthread.extract.parsed.repaired_facts import repaired
+from worldthread.extract.parsed.repaired_facts import meant_facts
 from worldthread.extract.parsed.segments import clauses_alone, clauses_with_times
 from worldthread.extract.parsed.sentence_times import misleads, with_times_beside
 from worldthread.extract.parsed.simple_assertions import asserted
@@ -411,11 +411,9 @@ class _ParsedPassageExtractor(PassageExtractor):
         clauses, endings = self._statements_before_judgement(sentence, found, referents)
         if self._is_simple or not clauses.facts or not self._speaker:
             return clauses, endings
-        kind, said = self._kind_of(self._docs[id(sentence)]), self._message
+        kind = self._kind_of(self._docs[id(sentence)])
         by = "" if is_program(self._speaker) else self._speaker
-        as_meant = (repaired(one, sentence.text, said, self._at) for one in clauses.facts)
-        meant = dict.fromkeys(one for one in as_meant if one is not None)
-        facts = tuple(one for one in meant if is_judged_right(one, said, by, self._at, kind))
+        facts = meant_facts(clauses.facts, sentence.text, self._message, by, self._at, kind)
         dropped = set(clauses.facts) - set(facts)
         self.replacing = [fact for fact in self.replacing if fact not in dropped]
         return clauses._replace(facts=facts, whole=clauses.whole and facts == clauses.facts), endings

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from worldthread.extract.parsed.fact_judge import TextKind, is_judged_right
 from worldthread.types import Fact
 
 _PASSIVE: Final = re.compile(r"(?:is|are) (\w+)(.*)")
@@ -25,6 +27,27 @@ _DATED_STATE: Final = re.compile(r" on \d{4}-\d{2}-\d{2}$")
 _STATE: Final = re.compile(r"is|is a|are|has|runs|owns|keeps|manages|lives in|works at|works as")
 _TWO_PREPOSITIONS: Final = re.compile(r"\b(?:of|for|with) (?:by|for|in|of|on|with)\b")  # a phrase between is lost
 _YEAR: Final = 366 * 86_400.0
+
+
+def meant_facts(
+    facts: Iterable[Fact], sentence: str, text: str, speaker: str, at: float | None, kind: TextKind
+) -> tuple[Fact, ...]:
+    """Return the facts of a sentence as they are meant (:func:`repaired`) that are probably right.
+
+    Args:
+        facts: the facts.
+        sentence: the sentence that they were taken from.
+        text: the text of the sentence, without the label of its speaker.
+        speaker: who says it; empty if nobody is known to say it.
+        at: the time of the text; ``None`` where that is not known.
+        kind: what kind of text it is.
+
+    Returns:
+        Those facts in order, none twice.
+    """
+    as_meant = (repaired(one, sentence, text, at) for one in facts)
+    meant = dict.fromkeys(one for one in as_meant if one is not None)
+    return tuple(one for one in meant if is_judged_right(one, text, speaker, at, kind))
 
 
 def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact | None:
