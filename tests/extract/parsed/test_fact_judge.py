@@ -116,3 +116,9 @@ def test_the_name_of_the_speaker_does_not_decide(speaker: str) -> None:
     for text in ("I live in Rome.", "I live in Rome. After a while I liked it."):
         stated = ParsedExtractor().extract(f"{speaker}: {text}", speaker, NOON).statements
         assert f"{speaker}, lives in, Rome" in map(str, stated)
+
+
+@pytest.mark.language
+def test_a_number_as_a_name_leaves_the_numbers_of_a_fact_alone() -> None:
+    stated = ParsedExtractor().extract("1: I'm 41 years old. My sister lives in Porto.", "1", NOON).statements
+    assert {"1, has age, 41", "1's sister, lives in, Porto"} <= set(map(str, stated))

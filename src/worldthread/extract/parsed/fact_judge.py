@@ -10,6 +10,7 @@ kind of text it is. Nothing is loaded before the first fact.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -203,8 +204,15 @@ def is_judged_right(fact: Fact, text: str, speaker: str, at: float | None, kind:
     judge = fact_judge()
     if judge is None:
         return True
-    words, said = described(fact, at), f"{speaker}: {evidence_of(fact, text)}"
+    evidence = evidence_of(fact, text)
     if speaker and (len(speaker) > _LONGEST_NAME or not any(letter.isalpha() for letter in speaker)):
         # "42" as a name tells nothing of the fact, but misleads the model
-        words, said = words.replace(speaker, USER), said.replace(speaker, USER, 1)
-    return judge.probability(words, said) >= judge.thresholds[kind]
+        fact, speaker = _as_user(fact, speaker), USER
+    return judge.probability(described(fact, at), f"{speaker}: {evidence}") >= judge.thresholds[kind]
+
+
+def _as_user(fact: Fact, speaker: str) -> Fact:
+    """Return a fact in which the speaker, and what is the speaker's, bears the name of the user."""
+    owner = re.compile(rf"(?<!\w){re.escape(speaker)}(?='s\b)")
+    subject = USER if fact.subject == speaker else owner.sub(USER, fact.subject)
+    return replace(fact, subject=subject, object=owner.sub(USER, fact.object))
