@@ -1234,7 +1234,7 @@ def test_a_question_whose_server_fell_silent_says_so_and_is_asked_again(
         page.fill("#search", "Where does Anna live?")
         page.keyboard.press("Enter")
         open_page.complaints_allowed.append("ERR_")
-        until(lambda: [page.clock.fast_forward(11_000), page.locator(".waiting .again").count()][1] > 0)
+        until(lambda: [page.clock.fast_forward(11_000), page.locator(".waiting .again:visible").count()][1] > 0)
         assert "has not answered for" in page.text_content(".waiting")
         url.process.send_signal(signal.SIGCONT)
         until(lambda: [page.clock.fast_forward(1_000), page.locator("#panel:has-text('Paris')").count()][1] > 0)
@@ -1259,7 +1259,11 @@ def test_long_work_says_how_far_it_is_and_can_be_cancelled(open_page: Any, empty
     assert "of 8,000 texts" in page.text_content("#done")
     other = open_page(f"{empty}play")  # nothing else waits for it
     other.wait_for_selector("#watch")
-    page.click("#done .cancel")
+    page.hover("#done .cancel")
+    page.mouse.down()  # and up when the words have changed: the button stays the same
+    words = page.text_content("#done")
+    until(lambda: page.text_content("#done") != words)
+    page.mouse.up()
     page.wait_for_selector("#done:has-text('the rest was cancelled')", timeout=120_000)
     page.click("#undo")
     page.wait_for_selector("#sample", timeout=120_000)

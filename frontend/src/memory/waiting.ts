@@ -1,6 +1,6 @@
 // What a person sees of work that takes long: what is done, for how long it goes on, and a button that ends it.
 import { get, post } from "../common/api";
-import { count, fill, h } from "../common/dom";
+import { count, h } from "../common/dom";
 
 interface WorkTold {
   work: { what: string; done: number; total: number | null; seconds: number }[];
@@ -11,12 +11,18 @@ const OFTEN = 500; // milliseconds between two looks
 const PATIENCE = 10_000; // milliseconds for the answer to a look: a server that works answers at once
 
 export class Waiting {
-  readonly element = h("div", { class: "waiting", role: "status" });
+  // made once: a click on a button that is replaced between its press and its release is lost
+  private readonly words = h("p");
+  private readonly progress = h("progress", { "aria-label": "done", hidden: true });
+  private readonly cancelButton = h("button", { type: "button", class: "cancel", hidden: true, click: () => void this.cancel() }, "Cancel");
+  private readonly againButton = h("button", { type: "button", class: "again", hidden: true, click: () => this.askAgain() }, "Ask again");
+  readonly element = h("div", { class: "waiting", role: "status" }, this.words, this.progress, this.cancelButton, this.againButton);
   private readonly control = new AbortController();
   private readonly begun = performance.now();
   private timer: number;
   private silentSince: number | null = null;
   private wasGone = false;
+  private hasEnded = false;
 
   /**
    * @param path where the server tells of the work, and takes its end
@@ -37,6 +43,11 @@ export class Waiting {
   }
 
   end(): void {
+    this.hasEnded = true;
+    this.pause();
+  }
+
+  private pause(): void {
     window.clearTimeout(this.timer);
     this.timer = 0;
   }
@@ -65,13 +76,7 @@ export class Waiting {
 
   private sayGone(message: string): void {
     this.element.dataset["line"] = "lost";
-    fill(
-      this.element,
-      h("p", { class: "error" }, message),
-      this.again === null
-        ? null
-        : h("button", { type: "button", class: "again", click: () => this.askAgain() }, "Ask again"),
-    );
+    this.say(message, { again: this.again !== null });
   }
 
   private askAgain(): void {
@@ -83,22 +88,32 @@ export class Waiting {
   private sayWork(told: WorkTold["work"][number] | undefined): void {
     delete this.element.dataset["line"];
     const seconds = Math.round((performance.now() - this.begun) / 1000);
-    fill(
-      this.element,
-      h("p", {}, told === undefined ? `Working for ${count(seconds, "second")} …` : workSaid(told)),
-      told?.total ? h("progress", { max: told.total, value: told.done, "aria-label": "done" }) : null,
-      h("button", { type: "button", class: "cancel", click: () => void this.cancel() }, "Cancel"),
-    );
+    const hasTotal = told !== undefined && told.total !== null && told.total > 0;
+    if (hasTotal) [this.progress.max, this.progress.value] = [told.total ?? 0, told.done];
+    this.say(told === undefined ? `Working for ${count(seconds, "second")} …` : workSaid(told), { progress: hasTotal, cancel: true });
+  }
+
+  private say(words: string, { progress = false, cancel = false, again = false } = {}): void {
+    this.words.textContent = words;
+    this.words.classList.toggle("error", this.element.dataset["line"] === "lost");
+    this.progress.hidden = !progress;
+    this.cancelButton.hidden = !cancel;
+    this.againButton.hidden = !again;
   }
 
   private async cancel(): Promise<void> {
-    this.end();
-    fill(this.element, h("p", {}, "Cancelling …"));
+    this.pause();
+    this.say("Cancelling …");
     if (this.cancelled !== null) {
       this.control.abort();
       this.cancelled();
     }
-    await post(this.path, {}).catch(() => undefined);
+    try {
+      await post(this.path, {});
+    } catch {
+      // the server did not hear of it: the work goes on, and so does the look at it
+      if (this.cancelled === null && !this.hasEnded) this.timer = window.setTimeout(() => void this.look(), 0);
+    }
   }
 }
 
