@@ -94,7 +94,7 @@ def test_the_chat_agent_shows_the_model_what_was_said_in_an_earlier_conversation
         assert agent.reply(memory, answers, "Anna", "Where do I live?") == "In Paris."
     first, second = (request.messages[0].content for request in answers.requests)
     assert "(nothing yet)" in first
-    assert "Anna lives in Paris (since " in second
+    assert "Anna lives in Paris (known since " in second
 
 
 def test_every_example_is_tried_here() -> None:

@@ -142,7 +142,7 @@ def test_facts_of_a_shown_passage_are_left_out_unless_they_have_times_of_their_o
     assert lines("Who does Anna work for?", lasting, told) == ["1. (2024-05-20) Anna works for Barco from June."]
     assert lines("Who does Anna work for?", dated, over, told)[1:] == [
         "2. Anna works for Barco (from 2024-06-01)",
-        "3. Anna worked for Delvaux (from 2020-01-01 until 2024-06-01)",
+        "3. Anna worked for Delvaux (known since 2020-01-01, true until 2024-06-01)",
     ]
 
 
@@ -410,7 +410,7 @@ def test_the_first_version_asks_as_it_did() -> None:
     found = answer(Recall("Who?", hits), model, max_tokens=1000, version=1)
     assert (found.text, found.sources) == ("Lana Wood", hits[:1])
     assert shown(model.requests[0]) == (
-        "Statements:\n1. Lana Wood is sister of Natalie Wood (since 0)\n"
+        "Statements:\n1. Lana Wood is sister of Natalie Wood (known since 0)\n"
         "2. (0, 1) Susan Walker was played by Natalie Wood.\n\nQuestion: Who?"
     )
 

@@ -105,9 +105,11 @@ def hostile() -> None:
 
 @pytest.mark.usefixtures("anna")
 def test_what_is_remembered_is_recalled_now_and_as_of_then() -> None:
-    assert "- Anna lives in Paris (since 2024-03-01)\n" in done("recall", "Where does Anna live?", "--kind", "fact")
+    assert "- Anna lives in Paris (known since 2024-03-01)\n" in done(
+        "recall", "Where does Anna live?", "--kind", "fact"
+    )
     then = done("recall", "Where did Anna live?", "--kind", "fact", "--as-of", "2023-12-31")
-    assert then == "Facts:\n- Anna lives in Rome (from 2023-05-01 until 2024-03-01)\n"
+    assert then == "Facts:\n- Anna lives in Rome (known since 2023-05-01, true until 2024-03-01)\n"
     assert "Rome" not in done("recall", "Anna")
     assert "Rome" in done("recall", "Anna", "--all")
 
@@ -283,7 +285,7 @@ def test_nothing_holds_yet() -> None:
 def test_ask_without_a_model() -> None:
     answered = run("ask", "Where does Anna live?")
     assert answered.exit_code == 0
-    assert answered.stdout.startswith("Paris\n\nSources:\n- Anna lives in Paris (since 2024-03-01) [")
+    assert answered.stdout.startswith("Paris\n\nSources:\n- Anna lives in Paris (known since 2024-03-01) [")
     assert run("ask", "Where does Anna live?", "--min-score", "1").exit_code == 1
     refused = run("ask", "What is Anna allergic to?")
     assert refused.exit_code == 1

@@ -79,7 +79,7 @@ def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
             assert {s["kind"] for s in only.structured_content["statements"]} == {"fact"}
 
             about = await call(client, "about", entity="ANNA")
-            assert said(about) == "What holds about ANNA:\n- Anna lives in Paris (since 2024-03-01)"
+            assert said(about) == "What holds about ANNA:\n- Anna lives in Paris (known since 2024-03-01)"
             [then] = (await call(client, "about", entity="Anna", as_of="2023-06-01")).structured_content["statements"]
             assert (then["text"], then["sources"]) == ("Anna lives in Rome", ["letter"])
             past, now = (await call(client, "timeline", entity="Anna")).structured_content["statements"]

@@ -877,7 +877,7 @@ def test_the_program_of_the_documentation_runs(address: str) -> None:
         capture_output=True,
         text=True,
     )
-    assert "Anna lives in Paris (since 2024-03-01)" in done.stdout, done.stderr
+    assert "Anna lives in Paris (known since 2024-03-01)" in done.stdout, done.stderr
 
 
 def test_ctrl_c_ends_a_command_that_waits(address: str) -> None:

@@ -161,7 +161,7 @@ def test_the_first_page_says_what_was_learned_last_and_a_wrong_address_what_to_d
 ) -> None:
     page = open_page(homes[0])
     page.wait_for_selector(".latest")
-    assert page.text_content(".latest li") == "Anna lives in Paris since 2"
+    assert page.text_content(".latest li") == "Anna lives in Paris known since turn 2"
     page.click(".latest a")
     page.wait_for_selector("#panel:has-text('lives in')")
     open_page.complaints_allowed.append("404")
@@ -484,7 +484,7 @@ def test_a_conversation_is_drawn_by_what_connects_its_names(
         page.wait_for_selector("#panel h2:has-text('Ann')")
         assert page.text_content(".kicker") == "person"
         assert "Come join us!" in page.text_content("#panel .statements")  # the panel has every sentence
-        assert "since 2023-04-03 13:50" in page.text_content("#panel .statements")
+        assert "known since 2023-04-03 13:50" in page.text_content("#panel .statements")
         page.fill("#as-of", "")
         page.locator("#as-of").press_sequentially("2023-04-03 13:50")
         page.keyboard.press("Tab")

@@ -21,7 +21,8 @@ export function namedTime(at: number): string {
   return isDate(at) ? shownTime(at) : `turn ${shownTime(at)}`;
 }
 
-/** Since when something holds, or from when until when it did. */
-export function shownInterval(since: number, until: number | null): string {
-  return until === null ? `since ${namedTime(since)}` : `${namedTime(since)} to ${shownTime(until)}`;
+/** From when, or since when it is known, something holds, and until when it did. */
+export function shownInterval(times: { since: number; until: number | null; is_dated: boolean }): string {
+  const begin = `${times.is_dated ? "from" : "known since"} ${namedTime(times.since)}`;
+  return times.until === null ? begin : `${begin}${times.is_dated ? "" : ", true"} until ${shownTime(times.until)}`;
 }

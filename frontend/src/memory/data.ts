@@ -103,13 +103,15 @@ export interface Summary {
   /** When something was recorded, in seconds since 1970. */
   recorded: number[];
   /** Some statements that hold, from the last texts. */
-  latest: (Said & { since: number })[];
+  latest: (Said & { since: number; is_dated: boolean })[];
   most_drawn: number;
 }
 
 export interface Version {
   since: number;
   until: number | null;
+  /** Whether a text tells when it began; otherwise `since` is the time of the text. */
+  is_dated: boolean;
   sources: string[];
   more_sources: number;
   ended_by: string | null;

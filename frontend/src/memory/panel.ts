@@ -114,7 +114,7 @@ export class Panel {
                   "li",
                   {},
                   h("a", { href: this.actions.link({ kind: "statement", id: one.id }) }, one.text),
-                  h("span", { class: "muted" }, ` since ${shownTime(one.since)}`),
+                  h("span", { class: "muted" }, ` ${shownInterval({ ...one, until: null })}`),
                 ),
               ),
             ),
@@ -429,7 +429,7 @@ export class Panel {
         score,
       ),
       h("p", { class: "text" }, h("a", { href: this.actions.link({ kind: "statement", id: hit.id ?? "" }) }, hit.text)),
-      version ? h("p", { class: "when" }, shownInterval(version.since, version.until)) : null,
+      version ? h("p", { class: "when" }, shownInterval(version)) : null,
       over && version?.reason ? h("p", { class: "why" }, h("strong", {}, "Ended: "), shownReason(version.reason)) : null,
       h("ul", { class: "chips" }, ...hit.names.map((name) => h("li", {}, this.name(name)))),
       path,
@@ -477,7 +477,7 @@ export class Panel {
               h("em", {}, ` ${statement.relation} `),
               h("span", {}, statement.object),
             ),
-        last ? h("span", { class: "when" }, shownInterval(last.since, last.until)) : null,
+        last ? h("span", { class: "when" }, shownInterval(last)) : null,
       ),
       body,
     );
@@ -486,7 +486,7 @@ export class Panel {
 
   private versionParts(version: Version, open: boolean): Child[] {
     return [
-      h("p", { class: open ? "when strong" : "when" }, shownInterval(version.since, version.until)),
+      h("p", { class: open ? "when strong" : "when" }, shownInterval(version)),
       version.reason === null
         ? null
         : h(
@@ -607,7 +607,7 @@ export class Panel {
       return s(
         "g",
         {},
-        s("title", {}, row.versions.map(({ since, until }) => `${row.text}: ${shownInterval(since, until)}`).join("\n")),
+        s("title", {}, row.versions.map((version) => `${row.text}: ${shownInterval(version)}`).join("\n")),
         s("text", { x: isLate ? width : x(begun), y: y + 10, "text-anchor": isLate ? "end" : "start" }, words),
         ...bars,
       );

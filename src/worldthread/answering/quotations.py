@@ -9,7 +9,7 @@ from typing import Final
 
 from worldthread.extract.when import is_date, shown_time
 from worldthread.names import normalise_text
-from worldthread.retrieve.text import estimated_tokens, indented
+from worldthread.retrieve.text import estimated_tokens, indented, shown_interval
 from worldthread.retrieve.words import content_words
 from worldthread.types import Episode, Fact, Hit, Thesis, Version
 
@@ -241,10 +241,7 @@ def _written(hit: Hit, with_times: bool, outdated: Outdated | None) -> str:
     sentence = f"{item.subject} {item.relation} {item.object}" if isinstance(item, Fact) else item.text
     if hit.version is None or not with_times:
         return sentence
-    interval = hit.version.interval
-    if not interval.is_open:
-        return f"{sentence} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)})"
-    return f"{sentence} ({'since' if item.valid_from is None else 'from'} {shown_time(interval.valid_from)})"
+    return f"{sentence} ({shown_interval(hit.version)})"
 
 
 def _origin(episode: Episode, with_times: bool) -> str:

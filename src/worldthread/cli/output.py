@@ -170,7 +170,7 @@ def styled_recall(text: str) -> Text:
 
     shown = Text(harmless(text))
     shown.highlight_regex(r"(?m)^(?:Facts|Statements|Passages):$", "bold")
-    shown.highlight_regex(r"(?m)\((?:since [^()]*|from [^()]* until [^()]*)\)$", "dim")
+    shown.highlight_regex(r"(?m)\((?:known since|from) [\d-][^()]*\)$", "dim")
     return shown
 
 

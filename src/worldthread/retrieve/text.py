@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from worldthread.extract.when import shown_time
-from worldthread.types import Episode, Fact, Hit
+from worldthread.types import Episode, Fact, Hit, Version
 
 _BYTES_PER_TOKEN: Final = 3
 _HEADS: Final = {"fact": "Facts:", "thesis": "Statements:", "episode": "Passages:"}
@@ -31,12 +31,24 @@ def shown_hit(hit: Hit) -> str:
     sentence = f"{item.subject} {item.relation} {item.object}" if isinstance(item, Fact) else item.text
     if hit.version is None:
         return sentence
-    interval = hit.version.interval
-    if interval.is_open:
-        # what is announced has not begun, so it is not "since"
-        word = "since" if item.valid_from is None else "from"
-        return f"{sentence} ({word} {shown_time(interval.valid_from)})"
-    return f"{sentence} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)})"
+    return f"{sentence} ({shown_interval(hit.version)})"
+
+
+def shown_interval(version: Version) -> str:
+    """Return the interval of a version in words.
+
+    Args:
+        version: the version.
+
+    Returns:
+        "from" the beginning that its text gives; "known since" the time of the text where it gives none, since what
+        somebody tells began before. "until" its end, if it has one.
+    """
+    interval = version.interval
+    begin, end = shown_time(interval.valid_from), shown_time(interval.valid_to)
+    if version.statement.valid_from is None:
+        return f"known since {begin}" if interval.is_open else f"known since {begin}, true until {end}"
+    return f"from {begin}" if interval.is_open else f"from {begin} until {end}"
 
 
 def listed_hit(mark: str, hit: Hit) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from worldthread.extract.when import shown_time
 from worldthread.memory import Memory
 from worldthread.names import normalise_text
-from worldthread.retrieve.text import shown_hit
+from worldthread.retrieve.text import shown_hit, shown_interval
 from worldthread.text import OMISSION, cut, one_line
 from worldthread.types import Episode, Fact, Hit, Statement, Version
 
@@ -172,13 +172,10 @@ def without_duplicate_theses(versions: Iterable[Version]) -> list[Version]:
 
 def version_line(version: Version) -> str:
     """Return one version of a statement with its times, on one line."""
-    interval = version.interval
     text = cut(one_line(_statement_text(version.statement)), _PASSAGE, OMISSION)
-    if interval.is_open:
-        word = "since" if version.statement.valid_from is None else "from"  # as in :func:`retrieve.text.shown_hit`
-        return f"- {text} ({word} {shown_time(interval.valid_from)})"
-    reason = f"; {cut(one_line(version.reason), _EXCERPT, OMISSION)}" if version.reason else ""
-    return f"- {text} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)}{reason})"
+    has_reason = version.reason and not version.interval.is_open
+    reason = f"; {cut(one_line(version.reason), _EXCERPT, OMISSION)}" if has_reason else ""
+    return f"- {text} ({shown_interval(version)}{reason})"
 
 
 def hit_line(hit: Hit) -> str:

@@ -469,6 +469,7 @@ def _version_fields(version: Version) -> dict[str, Any]:
     return {
         "since": interval.valid_from,
         "until": None if interval.is_open else interval.valid_to,
+        "is_dated": version.statement.valid_from is not None,
         "sources": list(version.sources[:_SOURCES]),
         "more_sources": max(len(version.sources) - _SOURCES, 0),
         "ended_by": version.ended_by,
@@ -515,8 +516,9 @@ def _reading(opened: OpenMemory, request: Request) -> Iterator[tuple[TemporalGra
 
 
 def _latest_fields(graph: TemporalGraph, number: int) -> dict[str, Any]:
-    versions = graph.numbered_versions(number)
-    return {**_statement_fields(versions[0].statement), "since": versions[-1].interval.valid_from}
+    last = graph.numbered_versions(number)[-1]
+    is_dated = last.statement.valid_from is not None
+    return {**_statement_fields(last.statement), "since": last.interval.valid_from, "is_dated": is_dated}
 
 
 _NO_DRAWING: Final = {
