@@ -173,8 +173,8 @@ def without_duplicate_theses(versions: Iterable[Version]) -> list[Version]:
 def version_line(version: Version) -> str:
     """Return one version of a statement with its times, on one line."""
     text = cut(one_line(_statement_text(version.statement)), _PASSAGE, OMISSION)
-    has_reason = version.reason and not version.interval.is_open
-    reason = f"; {cut(one_line(version.reason), _EXCERPT, OMISSION)}" if has_reason else ""
+    has_ended = not version.interval.is_open
+    reason = f"; {cut(one_line(version.reason), _EXCERPT, OMISSION)}" if has_ended and version.reason else ""
     return f"- {text} ({shown_interval(version)}{reason})"
 
 
