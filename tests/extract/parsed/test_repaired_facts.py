@@ -122,3 +122,16 @@ def test_a_verb_without_its_particle_states_nothing(
     message: str, stated: Callable[..., list[tuple[str, str, str]]]
 ) -> None:
     assert stated(message) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("I have a brother, Siem.", "Ana | has | brother called Siem"),
+        ("I've got an old dog, Rex.", "Ana | has | old dog called Rex"),
+    ],
+)
+def test_a_name_behind_a_comma_is_a_name(
+    message: str, fact: str, stated: Callable[..., list[tuple[str, str, str]]]
+) -> None:
+    assert fact in {one for one, _, _ in stated(message)}

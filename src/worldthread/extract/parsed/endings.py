@@ -258,8 +258,8 @@ def _ends(change: Change, fact: Fact) -> bool:
         if relation.startswith("does not"):
             return not change.targets or any(is_about(t, fact) for t in change.targets)
         return not change.targets or any(t.person or is_about(t, fact, loosely=change.loosely) for t in change.targets)
-    if change.families == ("health",) and CALLED.search(fact.object) is not None:
-        return False  # who has a dog called Rex is not ill
+    if change.families == ("health",) and (CALLED.search(fact.object) is not None or _is_kin(fact)):
+        return False  # who has a dog called Rex, or a girlfriend, is not ill
     if change.families == ("any",) and (_is_kin(fact) or _is_liked(fact, change)):
         return False  # a sister is not over, and who likes cake still does when "the cake is gone"
     if change.families and not any(is_in(family, fact) for family in change.families):

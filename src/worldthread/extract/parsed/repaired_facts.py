@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from worldthread.extract.parsed.change_tables import LISTS
 from worldthread.extract.parsed.fact_judge import TextKind, is_judged_right
 from worldthread.types import Fact
 
@@ -26,6 +27,8 @@ _UNITS: Final = "%|percent|per cent|wks?|weeks?|days?|hours?|minutes?|miles|km|k
 _DATED_STATE: Final = re.compile(r" on \d{4}-\d{2}-\d{2}$")
 _STATE: Final = re.compile(r"is|is a|are|has|runs|owns|keeps|manages|lives in|works at|works as")
 _TWO_PREPOSITIONS: Final = re.compile(r"\b(?:of|for|with) (?:by|for|in|of|on|with)\b")  # a phrase between is lost
+_NAMED: Final = re.compile(r"(?P<kind>(?:[a-z-]+ )?(?P<noun>[a-z-]+)), (?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2})")
+_NAMED_KINDS: Final = LISTS["relations"] | LISTS["pets"] | LISTS["partners"]
 _YEAR: Final = 366 * 86_400.0
 
 
@@ -76,6 +79,9 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
         fact = replace(fact, object=fact.object.removesuffix("'s"))  # "my son Fabian's phone"
     if fact.relation == "has" and fact.object.startswith("to "):  # "I've to be out by December"
         fact = replace(fact, relation="needs to", object=fact.object[3:])
+    named = _NAMED.fullmatch(fact.object) if fact.relation == "has" else None
+    if named is not None and named["noun"] in _NAMED_KINDS:  # "I have a brother, Siem"
+        fact = replace(fact, object=f"{named['kind']} called {named['name']}")
     fact = replace(fact, subject=_whole_name(fact.subject, sentence))
     before, verb, _ = fact.subject.partition(f" {fact.relation} ")
     if verb:  # the parser took the whole of "my lease runs until May, then nothing" for a name

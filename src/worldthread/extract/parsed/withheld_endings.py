@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from worldthread.extract.parsed.mentions import is_in, stem
+from worldthread.extract.parsed.change_tables import KINDS, LISTS
+from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
@@ -108,6 +109,57 @@ _NOTICE_OF_HOME: Final = re.compile(
 )
 _MOVING: Final = re.compile(r"\b(?:mov\w+|flat|apartment|house|room|place|landlord|landlady|tenan\w+|rent\w*|lease)\b")
 
+_NUMBER: Final = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|a (?:few|couple of)|several|some|\d+)"
+_DAY_OF_TIME: Final = (
+    rf"(?:the )?(?:\d+(?:st|nd|rd|th)\b|\d{{1,2}}[:.]\d\d|\d+ ?[ap]m\b|(?:{_MONTHS})\b|(?:next |this )?"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|tomorrow\b|noon\b|next (?:week|month|year)\b|"
+    r"(?:an? )?(?:\w+ )?(?:date|slot|shift)\b)"
+)
+_OTHER_MOVE: Final = re.compile(
+    r"\b(?:moved|shifted|pushed|put|bumped|switched|changed|bounced) (?:(?:it|me|us|him|her|them|(?:the|my|our) \w+) )?"
+    r"(?:in |back |up |forward )?(?:to|for|until|till) "
+    rf"{_DAY_OF_TIME}|"
+    r"\bmoved (?:\w+ )?to (?:tears|laughter|action)\b|"
+    r"\b(?:i'm|i am|i was|we were|we're) (?:(?:so|very|really|deeply|quite|truly) )*moved\b(?! (?:to|in|into|out|from|"
+    r"back|away|house|over|there|here)\b)|"
+    rf"\bmoved (?:out|in|back|away|there|over)? ?(?:\w+ )?for {_NUMBER} (?:days?|nights?|weeks?)\b|"
+    rf"\b(?:moved|promoted|bumped) (?:\w+ )?(?:up|down|on|over|across) to (?:(?:the|an?|my|our) )?"
+    rf"(?!(?:(?:the|an?|my|our) )?(?:\w+ ){{0,2}}(?:{'|'.join(sorted(LISTS['places']))}|north|south|east|west|coast)\b)"
+    r"(?:(?:the|an?|my|our) )?(?:\w+ ){0,2}(?:team|board|class|group|band|grade|league|division|squad|level|desk|floor|"
+    r"list|shift|project|role|stage|round|topic|question|chapter|step|phase)\b"
+)
+_LESS_WORK: Final = re.compile(r"\bcut (?:me|us|him|her|them) (?:back |down )?to\b")
+_RANKED: Final = re.compile(
+    r"\b(?:finished|came|placed|ranked|ended up) (?:in )?(?:the )?(?:joint |dead )?(?:first|second|third|fourth|fifth|"
+    r"last|\d+(?:st|nd|rd|th)|top)\b"
+)
+_PASSED_TOO: Final = re.compile(
+    r"\b(?P<who>\w+) passed "
+    r"(?:as well|too|also|with|first time|(?:his|her|their|my|our|the|an?|all) (?!night|day|week)\w+)(?! away)\b"
+)
+_OFF_FEET: Final = re.compile(r"\brun off (?:his|her|their|my|our|its) feet\b")
+_AT_AN_END: Final = re.compile(
+    r"\b(?:di(?:ed|es)|dead|death|pass(?:ed|es)|funeral|buri(?:ed|al)|bury|cremat\w+|killed|lost|late|gone|heaven|rest(?:ing|s)?|"
+    r"peace\w*|grave|ashes|wake|slipped away|hospice|murdered|drowned|suicide|stillborn|miscarr\w+|disown\w*|estranged|"
+    r"adopted|not (?:really|actually)|stepp?\w*|isn't|is not|wasn't|aren't)\b"
+)
+_LEAVING_WORK: Final = re.compile(
+    r"\b(?:fired|sacked|laid off|let (?:me|us|him|her|them) go|redundan\w+|dismissed|axed|quit|resign\w+|notice|p45|"
+    r"walked out|stepped down|last (?:day|shift)|contract|new job|retired?|promoted|hired|dropped me|"
+    r"out of (?:work|a job)|made me|"
+    r"(?:they|management|the (?:boss|company))(?: have| has|'ve)? \w+(?: \w+)? (?:me|us))\b"
+)
+_BLOOD: Final = LISTS["blood"]
+_TRAITS: Final = (
+    _BLOOD
+    | frozenset(word for name in ("fans", "diets", "bachelors", "drinkers") for word in LISTS[name])
+    | LISTS["traits"]
+)
+_FINE: Final = re.compile(
+    r"\b(?:is|are|'s|'re) (?:all |perfectly |totally |absolutely |just |completely |doing )*(?:fine|ok|okay|alright|"
+    r"all right|good|great|well|perfect)\b"
+)
+
 
 def withheld(reasons: Mapping[Fact, str], message: str, speaker: str, view: GraphView) -> list[Fact]:
     """Return the facts that a message does not end, though a sentence of it seems to.
@@ -133,6 +185,10 @@ def _is_withheld(fact: Fact, reasons: Mapping[Fact, str], message: str, speaker:
         or _is_one_journey(fact, said)
         or _is_other_notice(fact, reason, reasons)
         or _is_other_contact(fact, said, view)
+        or _is_other_move(fact, said)
+        or _is_lasting(fact, said, speaker)
+        or _has_passed_test(fact, said)
+        or _is_less_work(fact, said)
     )
 
 
@@ -142,7 +198,7 @@ def _said(sentence: str, speaker: str) -> str:
 
 _NO_ENDINGS: Final = (
     _FIGURATIVE, _A_WHILE_ONCE, _TO_COME, _GOES_ON, _BY_ANOTHER, _HELD_UP, _BACK_SOON, _BACK_THEN, _ABSENT,
-    _TOO, _FOR_A_DAY, _LAST_BAD, _FOUND_AGAIN, _NEXT_DOOR,
+    _TOO, _FOR_A_DAY, _LAST_BAD, _FOUND_AGAIN, _NEXT_DOOR, _RANKED, _OFF_FEET,
 )  # fmt: skip
 
 
@@ -218,6 +274,54 @@ def _is_other_contact(fact: Fact, text: str, view: GraphView) -> bool:
     if any((own := _qualities(one)[0]) and own <= said for one in others):
         return True
     return bool(qualities - _ONES_OWN) and any(not _qualities(one)[0] - _ONES_OWN for one in others)
+
+
+def _is_other_move(fact: Fact, text: str) -> bool:
+    """Return whether a sentence moves something else than somebody's home: a date, a desk, a heart."""
+    is_home = (
+        is_in("home", fact)
+        or fact.key[1].split()[0] in ("lives", "stays", "rents")
+        or fact.key[1] in ("is in", "is at")
+    )
+    return is_home and _OTHER_MOVE.search(text) is not None
+
+
+def _is_lasting(fact: Fact, text: str, speaker: str) -> bool:
+    """Return whether a fact goes on whatever a sentence tells that does not name it: kin, or what somebody is."""
+    _, relation, value = fact.key
+    if re.match(r"has\b|have\b|is an?\b", relation) is None:
+        return False
+    thing = mention_of_text(fact.object)
+    if relation.startswith("has"):
+        kind, _, name = value.partition(",") if relation == "has" else (relation.removeprefix("has "), "", value)
+        if set(kind.split()[-1:]) & _BLOOD and (name or kind == value or kind in _BLOOD):
+            return _AT_AN_END.search(text) is None  # a brother who fell into a canal is a brother
+        called = re.fullmatch(r"(?:\w+ )?(\w+) (?:called|named) .+", value)
+        if called is not None and called[1] in _BLOOD:
+            return _AT_AN_END.search(text) is None
+        return thing.head in KINDS and _FINE.search(text) is not None
+    if thing.head in _BLOOD and fact.key[0] != normalise_name(speaker):
+        return _AT_AN_END.search(text) is None
+    is_named = stem(thing.head) in {stem(word) for word in _WORD.findall(text)}
+    return thing.head in _TRAITS and not is_named and _LEAVING_WORK.search(text) is not None
+
+
+def _has_passed_test(fact: Fact, text: str) -> bool:
+    """Return whether whom a fact names, or says what they are, has passed something and has not passed away."""
+    match = _PASSED_TOO.search(text)
+    if match is None or re.match(r"has\b|is an?\b", fact.key[1]) is None:
+        return False
+    named = fact.key[2] if fact.key[1].startswith("has") else fact.key[0]
+    return stem(match["who"]) in {stem(word) for word in _WORD.findall(named)}
+
+
+def _is_less_work(fact: Fact, text: str) -> bool:
+    """Return whether somebody has less to do in the same job: "they've cut us to four tours"."""
+    match = _LESS_WORK.search(text)
+    if match is None or fact.key[1].startswith("is a"):
+        return match is not None
+    known = {stem(word) for word in _WORD.findall(fact.key[2])}
+    return not known & {stem(word) for word in _WORD.findall(text[match.end() :])}
 
 
 def _qualities(fact: Fact) -> tuple[set[str], str]:
