@@ -1,11 +1,12 @@
 """Write down what the rules hold and end: the pairs on which a model for what ends is trained and measured.
 
-    python benchmarks/endings_by_rule.py FOLDER [--only a b c d e f development conversations patterns]
+    python benchmarks/endings_by_rule.py FOLDER [--only a b ... l development conversations patterns] [--first SCENES]
 
 Writes into the folder:
 
 * ``scenes_a.json`` ...: the scenes of a writer (``benchmarks/language/training/changes_*.jsonl``), each with the facts
-  that the rules take from what was said before, the message that states them, and whether the rules end them.
+  that the rules take from what was said before, the message that states them, and whether the rules end them. Prints
+  how many of these facts end rightly and wrongly. --first reads only the first scenes of a writer.
 * ``development.json``: the changes, look-alikes and corrections of ``bench_language.py`` with their facts. The unseen
   half of the fifth set takes part, by decision; that of no other set is read.
 * ``conversations.json``: for 200 turns each of four conversations of LoCoMo ($WORLDTHREAD_DATA) every fact of the
@@ -21,12 +22,14 @@ import argparse
 import gzip
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from bench_language import FIRST, LATER, has_words, new_memory, read, tell, tell_all, unended, with_days
+from rich.progress import track
 from train_changes import FOLDER, GROUPS, Patterns
 
 from worldthread import Fact
@@ -56,9 +59,20 @@ def scene(told: dict[str, Any]) -> dict[str, Any]:
     return {**told, "facts": facts}
 
 
-def scenes(writer: str) -> list[dict[str, Any]]:
-    lines = (FOLDER / f"changes_{writer}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [scene(json.loads(line)) for line in lines]
+def scenes(writer: str, first: int | None = None) -> list[dict[str, Any]]:
+    lines = (FOLDER / f"changes_{writer}.jsonl").read_text(encoding="utf-8").splitlines()[:first]
+    return [scene(json.loads(line)) for line in track(lines, f"writer {writer}", transient=True)]
+
+
+def counted(told: list[dict[str, Any]]) -> str:
+    """Return how many facts of scenes end rightly and wrongly, in words."""
+    facts = [
+        (one["place"] in scene["ended"] + scene["corrected"], one["ruled"]) for scene in told for one in scene["facts"]
+    ]
+    count = Counter(facts)
+    right, wrong = count[True, True], count[False, True]
+    over, held = right + count[True, False], wrong + count[False, False]
+    return f"{right} of {over} facts that end are ended, and {wrong} of {held} that hold"
 
 
 def entries(name: str, half: str) -> Iterator[tuple[str, str, Any, str, str, list[str]]]:
@@ -127,14 +141,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="+", default=[*"abcdef", "development", "conversations", "patterns"])
+    parser.add_argument("--first", type=int, help="how many scenes of a writer are read")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     others = {"development": development, "conversations": conversations, "patterns": patterns}
     for name in options.only:
-        found = list(others[name]()) if name in others else scenes(name)
+        found = list(others[name]()) if name in others else scenes(name, options.first)
         path = options.folder / (f"{name}.json" if name in others else f"scenes_{name}.json")
         path.write_text(json.dumps(found), encoding="utf-8")
-        print(f"{path.name}: {len(found)}", flush=True)
+        print(f"{path.name}: {len(found)}{'' if name in others else f'; {counted(found)}'}", flush=True)
 
 
 if __name__ == "__main__":

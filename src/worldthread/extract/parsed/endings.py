@@ -10,6 +10,7 @@ from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS, number_of
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, stem, verb_forms
+from worldthread.extract.parsed.unnamed_endings import meant_without_name
 from worldthread.extract.prose.words import FAMILIES, third_person
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.graph import GraphView
@@ -20,6 +21,23 @@ _SHARING: Final = re.compile(r"lives with|has (?:roommate|flatmate|housemate|lod
 _LIKING: Final = re.compile(r"(?:eats|drinks|likes|loves|enjoys|adores|prefers|works at|hates|dislikes)")
 CALLED: Final = re.compile(r" (?:called|named) (.+)$")
 """The name at the end of an object: "cat called Luna"."""
+_WIDE: Final = frozenset(
+    [
+        "job",
+        "home",
+        "partner",
+        "health",
+        "study",
+        "school",
+        "membership",
+        "own",
+        "any",
+        "going",
+        "habit",
+        "search",
+        "jobless",
+    ]
+)  # families whose facts may be about very different things
 _NAMINGS: Final = ("has name", "is called", "is")
 
 
@@ -214,6 +232,8 @@ def _of_people(change: Change, view: GraphView) -> list[Fact]:
         for name in _names(who, view):
             found += [f for f in view.facts(subject=name) if _ends(change, f)]
     found = _unambiguous(found, change)
+    if _WIDE & set(change.families) and not (change.targets or change.relation or change.never):
+        found = meant_without_name(found, change.sentence)
     if change.things:
         for target in change.targets:
             for name in _thing_names(target, change):

@@ -23,6 +23,7 @@ from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.linked_words import FAMILY_NOUNS, PHRASE_WORDS, is_common, linked
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
 from worldthread.extract.parsed.new_values import SETTERS, new_valued
+from worldthread.extract.parsed.unnamed_endings import meant_without_name
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -190,6 +191,12 @@ class _Group(NamedTuple):
     events: bool
     pattern: re.Pattern[str]
 
+    @property
+    def is_specific(self) -> bool:
+        """Whether a fact of the group is what a pattern means even where it does not name it."""
+        is_of_few = self.object is not None and not self.object.pattern.startswith("(?!")
+        return self.quantity or self.by_subject or is_of_few
+
     def covers(self, fact: Fact) -> bool:
         """Return whether the patterns of the group are about facts like this one."""
         subject, relation, value = fact.key
@@ -290,6 +297,9 @@ def phrased_endings(
                 found.setdefault(fact, sentence)
             elif how:
                 loosely[fact] = how
+        unnamed = [fact for fact, how in loosely.items() if how == "ALL"]
+        for fact in set(unnamed) - set(meant_without_name(unnamed, sentence)):
+            del loosely[fact]
         for fact in died(text, sentence, speaker, view):
             if fact not in skipped:
                 found.setdefault(fact, sentence)
@@ -561,7 +571,9 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
                 match = group.pattern.search(marked)
             if match is None or _is_passing(fact, text, marked, match):
                 continue
-            return "BARE" if "BARE" in match[0] else "THING" if "THING" in match[0] else "ALL"
+            if "BARE" in match[0]:
+                return "BARE"
+            return "THING" if "THING" in match[0] or group.is_specific else "ALL"
     return ""
 
 
