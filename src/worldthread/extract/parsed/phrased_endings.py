@@ -192,10 +192,9 @@ class _Group(NamedTuple):
     pattern: re.Pattern[str]
 
     @property
-    def is_specific(self) -> bool:
-        """Whether a fact of the group is what a pattern means even where it does not name it."""
-        is_of_few = self.object is not None and not self.object.pattern.startswith("(?!")
-        return self.quantity or self.by_subject or is_of_few
+    def is_of_few(self) -> bool:
+        """Whether only facts with certain objects are of the group, which are meant even where they are not named."""
+        return self.object is not None and not self.object.pattern.startswith("(?!")
 
     def covers(self, fact: Fact) -> bool:
         """Return whether the patterns of the group are about facts like this one."""
@@ -298,7 +297,11 @@ def phrased_endings(
             elif how:
                 loosely[fact] = how
         unnamed = [fact for fact, how in loosely.items() if how == "ALL"]
-        for fact in set(unnamed) - set(meant_without_name(unnamed, sentence)):
+        unclear = set(unnamed) - set(meant_without_name(unnamed, sentence))
+        of_few = [fact for fact, how in loosely.items() if how == "KIND"]
+        if len({fact.key[:2] for fact in of_few}) > 1:
+            unclear.update(of_few)  # "I gave up" is not about cigarettes and a garden
+        for fact in unclear:
             del loosely[fact]
         for fact in died(text, sentence, speaker, view):
             if fact not in skipped:
@@ -555,7 +558,7 @@ def plain_text(text: str) -> str:
 
 
 def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
-    """Return how a sentence ends a fact: "THING" by its name, "BARE" by a kind, "ALL" by neither; empty if not."""
+    """Return how a sentence ends a fact: "THING" by its name, "BARE", "KIND" by a kind, "ALL" by none; empty if not."""
     known: dict[tuple[bool, bool, bool, bool], tuple[str, ...]] = {}
     for group in _all_groups():
         if not group.covers(fact):
@@ -573,7 +576,9 @@ def _ends(fact: Fact, text: str, earlier: str, speaker: str) -> str:
                 continue
             if "BARE" in match[0]:
                 return "BARE"
-            return "THING" if "THING" in match[0] or group.is_specific else "ALL"
+            if "THING" in match[0] or group.quantity or group.by_subject:
+                return "THING"
+            return "KIND" if group.is_of_few else "ALL"
     return ""
 
 

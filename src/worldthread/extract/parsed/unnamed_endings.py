@@ -51,6 +51,8 @@ def _is_of_work(fact: Fact) -> bool:
         return _SEARCHED.search(value) is not None
     if relation.startswith("is training") or relation in ("is training for", "trains for"):
         return value.split()[0] in ("as", "to") or mention_of_text(fact.object).head in LISTS["occupations"]
+    if relation == "is" and " of " in value and not is_in("job", fact):
+        return False
     names = ("job", "title", "last_job", "jobless", "self_employed")
     return any(is_in(name, fact) for name in names) or relation.startswith(("is interning", "has boss", "does "))
 
