@@ -103,7 +103,7 @@ def test_recall_and_about_show_what_is_announced_with_its_times() -> None:
             ("Tom, works for, Siemens", 6)
         ]
         text = memory.recall("Where does Tom work?").text
-        assert "Tom works for Siemens (from 1 until 6)" in text
+        assert "Tom works for Siemens (known since 1, true until 6)" in text
         assert "Tom works for Airbus (from 6)" in text
         assert "Airbus" not in [hit.item.object for hit in memory.recall("Tom", as_of=5).facts if hit.kind == "fact"]
         [said] = memory.episode(memory.record.graph.episodes()[1]).extraction.statements

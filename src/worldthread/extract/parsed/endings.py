@@ -232,7 +232,8 @@ def _of_people(change: Change, view: GraphView) -> list[Fact]:
         for name in _names(who, view):
             found += [f for f in view.facts(subject=name) if _ends(change, f)]
     found = _unambiguous(found, change)
-    if _WIDE & set(change.families) and not (change.targets or change.relation or change.never):
+    is_wide = _WIDE & set(change.families) and not (change.targets or change.relation or change.never)
+    if is_wide and not (change.kept and len(found) == 1):  # "I switched to Lenovo" has one employer to mean
         found = meant_without_name(found, change.sentence)
     if change.things:
         for target in change.targets:
