@@ -25,7 +25,8 @@ _EVENTS: Final[dict[str, re.Pattern[str]]] = {
     name: re.compile(rf"\b(?:{'|'.join(parts.split())})\b".replace("~", " "))
     for name, parts in _TABLE["events"].items()
 }
-_HOMES, _VAGUE = (frozenset(_TABLE["words"][name].split()) for name in ("homes", "vague"))
+_HOMES: Final = frozenset(_TABLE["words"]["homes"].split())
+_IGNORED: Final = FREQUENT.union(_TABLE["words"]["vague"].split())
 _WORD: Final = re.compile(r"[^\W_]+(?:&[^\W_]+)*")
 _SCHOOLING: Final = (
     LISTS["schools"]
@@ -38,6 +39,7 @@ _HYPHENED: Final = re.compile(r"[\w-]+")
 _LEARNING: Final = re.compile(
     r"is (?:doing|taking|reading|in|at|an?|enrolled|writing|finishing)\b|attends|goes to|does|takes|has\b"
 )
+_ILL: Final = LISTS["illnesses"] | LISTS["sick"]
 _HURT: Final = re.compile(
     r"\b(?:broken|sprained|torn|pulled|bad|sore|fractured|bruised|twisted|infected|swollen|stiff|injured|dislocated|cracked|"
     r"injury|infection|fracture|concussion|pain|ache|cast|crutches|stitches|surgery)\b"
@@ -49,10 +51,8 @@ def _is_of_work(fact: Fact) -> bool:
     relation, value = fact.key[1:]
     if relation.startswith(("is looking", "looks for", "is searching", "searches", "is hunting", "wants", "needs")):
         return _SEARCHED.search(value) is not None
-    if relation.startswith("is training") or relation in ("is training for", "trains for"):
+    if relation.startswith("is training") or relation == "trains for":
         return value.split()[0] in ("as", "to") or mention_of_text(fact.object).head in LISTS["occupations"]
-    if relation == "is" and " of " in value and not is_in("job", fact):
-        return False
     names = ("job", "title", "last_job", "jobless", "self_employed")
     return any(is_in(name, fact) for name in names) or relation.startswith(("is interning", "has boss", "does "))
 
@@ -61,16 +61,16 @@ def _is_of_study(fact: Fact) -> bool:
     relation, value = fact.key[1:]
     if re.match(r"(?:is )?stud(?:ies|ying)\b|majors in|has major|is majoring", relation) is not None:
         return True
+    if _LEARNING.match(relation) is None:
+        return False
     words = {one for word in _HYPHENED.findall(value) for one in (word, stem(word))}
-    if _LEARNING.match(relation) is not None:
-        return bool(words & _SCHOOLING) or (relation in ("is doing", "is reading") and bool(words & LISTS["fields"]))
-    return False
+    return bool(words & _SCHOOLING) or (relation in ("is doing", "is reading") and bool(words & LISTS["fields"]))
 
 
 def _is_of_home(fact: Fact) -> bool:
     relation, value = fact.key[1:]
-    if relation.split()[0] in ("rents", "shares") or relation in ("is renting", "is sharing", "has", "is in", "is at"):
-        return bool(set(_HYPHENED.findall(value)) & _HOMES) and relation != "has"
+    if relation.split()[0] in ("rents", "shares") or relation in ("is renting", "is sharing", "is in", "is at"):
+        return bool(set(_HYPHENED.findall(value)) & _HOMES)
     return is_in("home", fact) or relation in ("is from home in", "is staying", "is crashing")
 
 
@@ -80,10 +80,11 @@ def _is_of_partner(fact: Fact) -> bool:
 
 def _is_of_health(fact: Fact) -> bool:
     relation, value = fact.key[1:]
-    is_ill = (
-        bool(set(_HYPHENED.findall(value)) & (LISTS["illnesses"] | LISTS["sick"])) or _HURT.search(value) is not None
+    return (
+        not _ILL.isdisjoint(_HYPHENED.findall(value))
+        or _HURT.search(value) is not None
+        or re.match(r"suffers|is suffering|is recovering|is in hospital", f"{relation} {value}") is not None
     )
-    return is_ill or re.match(r"suffers|is suffering|is recovering|is in hospital", f"{relation} {value}") is not None
 
 
 _KINDS: Final[dict[str, Callable[[Fact], bool]]] = {
@@ -101,9 +102,11 @@ def meant_without_name(facts: Iterable[Fact], sentence: str) -> list[Fact]:
     Returns:
         Those of what the words of the sentence are about; where they do not tell, the fact if it is the only one.
     """
+    given = list(facts)
+    if not given:  # most sentences end nothing
+        return []
     text = sentence.replace("’", "'").lower()
     said = _words(text)
-    given = list(facts)
     found = [fact for fact in given if not said & _words(f"{_noun(fact)} {fact.key[2]}")]
     meant = _meant(found, text)
     return [fact for fact in given if fact not in found or fact in meant]
@@ -122,4 +125,4 @@ def _noun(fact: Fact) -> str:
 
 
 def _words(text: str) -> set[str]:
-    return {stem(word) for word in _WORD.findall(text) if word not in FREQUENT | _VAGUE and len(word) > 1}
+    return {stem(word) for word in _WORD.findall(text) if word not in _IGNORED and len(word) > 1}

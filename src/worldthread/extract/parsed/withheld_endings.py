@@ -24,7 +24,8 @@ _SEASON: Final = (
     rf"(?:spring|summer|autumn|winter|{_MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|week|month|year|"
     r"term|a \w+|\w+ (?:days|weeks|months))"
 )
-_COUNTED: Final = r"(?:an?|a few|a couple of|several|many|some|two|three|four|five|six|seven|eight|nine|ten|\d+)"
+_COUNTS: Final = r"an?|a few|a couple of|several|some|two|three|four|five|six|seven|eight|nine|ten|\d+"
+_COUNTED: Final = rf"(?:{_COUNTS}|many)"
 _FIGURATIVE: Final = re.compile(
     r"\b(?:figuratively|metaphorically|so to speak|not literally|in a manner of speaking|not really though)\b"
 )
@@ -109,7 +110,6 @@ _NOTICE_OF_HOME: Final = re.compile(
 )
 _MOVING: Final = re.compile(r"\b(?:mov\w+|flat|apartment|house|room|place|landlord|landlady|tenan\w+|rent\w*|lease)\b")
 
-_NUMBER: Final = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|a (?:few|couple of)|several|some|\d+)"
 _DAY_OF_TIME: Final = (
     rf"(?:the )?(?:\d+(?:st|nd|rd|th)\b|\d{{1,2}}[:.]\d\d|\d+ ?[ap]m\b|(?:{_MONTHS})\b|(?:next |this )?"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|tomorrow\b|noon\b|next (?:week|month|year)\b|"
@@ -122,7 +122,7 @@ _OTHER_MOVE: Final = re.compile(
     r"\bmoved (?:\w+ )?to (?:tears|laughter|action)\b|"
     r"\b(?:i'm|i am|i was|we were|we're) (?:(?:so|very|really|deeply|quite|truly) )*moved\b(?! (?:to|in|into|out|from|"
     r"back|away|house|over|there|here)\b)|"
-    rf"\bmoved (?:out|in|back|away|there|over)? ?(?:\w+ )?for {_NUMBER} (?:days?|nights?|weeks?)\b|"
+    rf"\bmoved (?:out|in|back|away|there|over)? ?(?:\w+ )?for (?:{_COUNTS}|one) (?:days?|nights?|weeks?)\b|"
     rf"\b(?:moved|promoted|bumped) (?:\w+ )?(?:up|down|on|over|across) to (?:(?:the|an?|my|our) )?"
     rf"(?!(?:(?:the|an?|my|our) )?(?:\w+ ){{0,2}}(?:{'|'.join(sorted(LISTS['places']))}|north|south|east|west|coast)\b)"
     r"(?:(?:the|an?|my|our) )?(?:\w+ ){0,2}(?:team|board|class|group|band|grade|league|division|squad|level|desk|floor|"
@@ -240,7 +240,7 @@ def _is_done_by_friend(fact: Fact, text: str, speaker: str) -> bool:
 def _is_dismissal(fact: Fact, text: str) -> bool:
     """Return whether a sentence tells of the end of a job and not of a membership: "they've let me go"."""
     known = {stem(word) for word in _WORD.findall(fact.key[2]) if len(word) > 2}
-    return _DISMISSED.search(text) is not None and not known & {stem(word) for word in _WORD.findall(text)}
+    return _DISMISSED.search(text) is not None and not known & _stems(text)
 
 
 def _is_one_journey(fact: Fact, text: str) -> bool:
@@ -293,16 +293,14 @@ def _is_lasting(fact: Fact, text: str, speaker: str) -> bool:
         return False
     thing = mention_of_text(fact.object)
     if relation.startswith("has"):
-        kind, _, name = value.partition(",") if relation == "has" else (relation.removeprefix("has "), "", value)
-        if set(kind.split()[-1:]) & _BLOOD and (name or kind == value or kind in _BLOOD):
-            return _AT_AN_END.search(text) is None  # a brother who fell into a canal is a brother
+        kind = value.partition(",")[0] if relation == "has" else relation
         called = re.fullmatch(r"(?:\w+ )?(\w+) (?:called|named) .+", value)
-        if called is not None and called[1] in _BLOOD:
-            return _AT_AN_END.search(text) is None
+        if kind.rpartition(" ")[2] in _BLOOD or (called is not None and called[1] in _BLOOD):
+            return _AT_AN_END.search(text) is None  # a brother who fell into a canal is a brother
         return thing.head in KINDS and _FINE.search(text) is not None
     if thing.head in _BLOOD and fact.key[0] != normalise_name(speaker):
         return _AT_AN_END.search(text) is None
-    is_named = stem(thing.head) in {stem(word) for word in _WORD.findall(text)}
+    is_named = stem(thing.head) in _stems(text)
     return thing.head in _TRAITS and not is_named and _LEAVING_WORK.search(text) is not None
 
 
@@ -312,7 +310,7 @@ def _has_passed_test(fact: Fact, text: str) -> bool:
     if match is None or re.match(r"has\b|is an?\b", fact.key[1]) is None:
         return False
     named = fact.key[2] if fact.key[1].startswith("has") else fact.key[0]
-    return stem(match["who"]) in {stem(word) for word in _WORD.findall(named)}
+    return stem(match["who"]) in _stems(named)
 
 
 def _is_less_work(fact: Fact, text: str) -> bool:
@@ -320,8 +318,11 @@ def _is_less_work(fact: Fact, text: str) -> bool:
     match = _LESS_WORK.search(text)
     if match is None or fact.key[1].startswith("is a"):
         return match is not None
-    known = {stem(word) for word in _WORD.findall(fact.key[2])}
-    return not known & {stem(word) for word in _WORD.findall(text[match.end() :])}
+    return not _stems(fact.key[2]) & _stems(text[match.end() :])
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in _WORD.findall(text)}
 
 
 def _qualities(fact: Fact) -> tuple[set[str], str]:
