@@ -31,6 +31,7 @@ unseen. The parts, and when an entry is right:
   their results. Those of the sixth and seventh did not list all facts of a sentence: others count as beside.
 * dates_constructions: dates by the construction that says them, and undated as above.
 * dates_seventh: the dates of the seventh alone; read only when it is named.
+* dates_eighth: dates by four writers who saw no rule, a heading for each.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
 """
@@ -409,6 +410,11 @@ def dates_constructions(half: str) -> Iterator[Verdict]:
     yield from dates_plain_second(half, "constructions")
 
 
+def dates_eighth(half: str) -> Iterator[Verdict]:
+    for name, entries in read("dates_eighth", half).items():
+        yield from (replace(judge_date(*entry), part=f"dates, eighth, {name}") for entry in entries)
+
+
 def dates_seventh(half: str) -> Iterator[Verdict]:
     yield from dates_plain_second(half, "seventh")
 
@@ -466,6 +472,7 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "sixth": sixth,
     "seventh": seventh,
     "dates_seventh": dates_seventh,
+    "dates_eighth": dates_eighth,
 }
 
 

@@ -4,10 +4,10 @@
         [--texts N] [--facts N]
 
 Texts are drawn at random, each is remembered by a memory of its own without a model, and of all their facts --facts are
-drawn. Prints tab-separated lines: an empty label, the fact, its interval, the sentence, the source and, with --context,
-the time, the part before and the whole part that the fact was taken from. With --enough, no further text is read once
-so many facts are found. The yield goes to standard error. --labels fills in the labels of facts that an earlier table
-has, and counts them. What a kind reads:
+drawn. Prints tab-separated lines: an empty label, the fact, its interval, the interval as memories show it, the
+sentence, the source and, with --context, the time, the part before and the whole part that the fact was taken from.
+With --enough, no further text is read once so many facts are found. The yield goes to standard error. --labels fills
+in the labels of facts that an earlier table has, and counts them. What a kind reads:
 
 * chat: sessions of LoCoMo and stretches of 20 turns of BEAM, in the folder of real data ($WORLDTHREAD_SHARED);
 * encyclopaedia: passages of the multi-hop sets there;
@@ -46,6 +46,7 @@ from typing import Any
 from worldthread import Fact, Memory
 from worldthread.models.fake import FakeEmbedder
 from worldthread.names import normalise_text
+from worldthread.retrieve.text import shown_interval
 from worldthread.types import Version
 
 DATA = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared") / "data"
@@ -283,17 +284,17 @@ def main() -> None:
     print(f"{per_part:.1f} per 100 of {len(parts)} parts", file=sys.stderr)
     print(f"{per_sentence:.1f} per 100 of {count} sentences", file=sys.stderr)
     table = csv.writer(sys.stdout, dialect="excel-tab", lineterminator="\n")
-    columns = ("label", "fact", "interval", "sentence", "source", "context")
+    columns = ("label", "fact", "interval", "shown", "sentence", "source", "context")
     table.writerow(columns if options.context else columns[:-1])
     labels = read_labels(options.labels) if options.labels else {}
     counts: Counter[str] = Counter()
     for draw in chance.sample(found, min(options.facts, len(found))):
         fact = draw.version.statement
         assert isinstance(fact, Fact)
-        names = " | ".join((fact.subject, fact.relation, fact.object))
-        label = labels.get((names, interval(draw.version), draw.sentence), "")
+        names, days = " | ".join((fact.subject, fact.relation, fact.object)), interval(draw.version)
+        label = labels.get((names, days, draw.sentence), "")
         counts[label or "no label"] += 1
-        row = (label, names, interval(draw.version), draw.sentence, draw.source, draw.context)
+        row = (label, names, days, shown_interval(draw.version), draw.sentence, draw.source, draw.context)
         table.writerow(row if options.context else row[:-1])
     if labels:
         print(", ".join(f"{count} {label}" for label, count in sorted(counts.items())), file=sys.stderr)

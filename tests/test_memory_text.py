@@ -319,3 +319,41 @@ def test_times_may_be_given_in_any_form() -> None:
         for view in (memory.view("2023-06-01"), memory.as_of("2023-06-01")):
             assert [f.object for f in view.facts("Anna", "lives in")] == ["Rome"]
         assert memory.as_of(None, "1980-01-01").facts() == []
+
+
+def told(*said: tuple[str, str]) -> Memory:
+    memory = without_model()
+    for at, text in said:
+        memory.remember([{"speaker": "Nate", "content": text}], at=at)
+    return memory
+
+
+@pytest.mark.language
+def test_what_was_over_when_it_was_told_is_found_with_its_time() -> None:
+    with told(
+        ("2022-11-11T09:00", "I visited a castle in Wales yesterday."), ("2022-12-01", "I own a boat.")
+    ) as memory:
+        found = memory.recall("What did Nate visit?", kinds=["fact"])
+        assert "- Nate visited castle in Wales (on 2022-11-10)" in found.text
+        before = memory.recall("What did Nate visit?", kinds=["fact"], as_of="2022-11-10T23:00")
+        assert "castle" in before.text, "it was so on that day"
+        assert not memory.recall("What did Nate visit?", kinds=["fact"], as_of="2022-11-09").hits
+
+
+@pytest.mark.language
+def test_what_ended_since_it_was_told_is_not_found() -> None:
+    said = ("2022-11-11T09:00", "I work at Fiat until Friday."), ("2022-12-01", "I own a boat.")
+    with told(*said) as memory:
+        assert "Fiat" not in memory.recall("Where does Nate work?", kinds=["fact"]).text
+        assert "Fiat" in memory.recall("Where does Nate work?", kinds=["fact"], only_current=False).text
+
+
+@pytest.mark.language
+def test_what_somebody_did_before_is_no_answer_to_what_somebody_does() -> None:
+    said = ("2022-11-11", "I lived in Rome until 2015."), ("2022-11-12", "I live in Milan.")
+    with told(*said) as memory:
+        facts = memory.recall("Where does Nate live?", kinds=["fact"]).text
+        assert "Milan" in facts
+        assert "Rome" not in facts
+    with told(said[0]) as memory:
+        assert "- Nate lived in Rome (until 2016-01-01)" in memory.recall("Nate Rome", kinds=["fact"]).text

@@ -543,7 +543,8 @@ class Memory:
                 that time. ``None`` for now.
             kinds: which of ``"fact"``, ``"thesis"`` and ``"episode"`` to find.
             method: a key of :data:`worldthread.retrieve.METHODS`; ``None`` for the default.
-            only_current: leave out statements that do not hold at that time, and episodes of which no statement does.
+            only_current: leave out statements that have ended at that time, and episodes of which no statement is left.
+                What was over when it was told ("we were in Rome last week") is found: nothing has changed it since.
             max_tokens: the limit of :attr:`Recall.text <worldthread.Recall.text>`, by a cautious estimate.
             where: look only at what meets this filter: ``k`` hits of each kind are found where there are as many. If it
                 selects a single user, "I" in the question means that user.

@@ -36,6 +36,16 @@ def found(sentence: str, at: str = WEDNESDAY, language: str = "en") -> list[tupl
 
 
 ENGLISH = [
+    # days with slashes, where they can be read in one way only; else no more than the year
+    ("On 8/17 we dropped Noah off.", [("On 8/17", "2023-08-17", "2023-08-18", "at", "day")]),
+    ("I moved in on 12/12/23.", [("on 12/12/23", "2023-12-12", "2023-12-13", "at", "day")]),
+    ("We are away from 6/13 through 6/17.", [("from 6/13 through 6/17", "2024-06-13", "2024-06-18", "during", "day")]),
+    ("Enrollment is 6/27–7/8.", [("6/27–7/8", "2024-06-27", "2024-07-09", "at", "day")]),
+    ("The contract ends on 3/6/26.", [("on 3/6/26", "2026-01-01", "2027-01-01", "at", "year")]),
+    ("I bought it on 2/6.", []),
+    ("They are open 24/7 and won 13/14 games.", []),
+    ("I'm off the week of 27 May.", [("the week of 27 May", "2024-05-27", "2024-06-03", "at", "week")]),
+    ("Canada Day we drove to Muskoka.", [("Canada Day", "2023-07-01", "2023-07-02", "at", "day")]),
     # as far from today, and one before the last
     ("This time last year I lived in Cairo.", [("This time last year", "2023-05-15", "2023-05-16", "at", "year")]),
     ("We met the summer before last.", [("the summer before last", "2022-06-01", "2022-09-01", "at", "season")]),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from worldthread import Memory
 from worldthread.errors import InputError
-from worldthread.extract.when import shown_time, time_of_saying, world_time
+from worldthread.extract.when import shown_period, shown_time, time_of_saying, world_time
 from worldthread.types import Fact
 
 MAY = 1714557600.0  # 2024-05-01 10:00 UTC
@@ -100,3 +100,25 @@ def test_last_month_is_before_the_month_that_was_given() -> None:
         memory.remember(messages, at="2024-05-01")
         [fact] = [v for v in memory.about("user") if isinstance(v.statement, Fact)]
     assert fact.interval.valid_from == datetime(2024, 4, 1, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "shown"),
+    [
+        ("2024-03-01", "2024-03-02", "on 2024-03-01"),
+        ("2024-03-01", "2024-04-01", "in 2024-03"),
+        ("2024-12-01", "2025-01-01", "in 2024-12"),
+        ("2024-01-01", "2025-01-01", "in 2024"),
+        ("2024-01-01", "2026-01-01", "from 2024-01-01 to 2025-12-31"),
+        ("2024-03-04", "2024-03-11", "from 2024-03-04 to 2024-03-10"),
+        ("2024-02-29T23:59:59", "2024-03-01", "until 2024-03-01"),
+        ("2024-02-29T12:00", "2024-03-01", None),
+        ("2024-03-01", "2024-03-01T12:00", None),
+    ],
+)
+def test_a_period_of_whole_days_is_shown_with_its_last_day(begin: str, end: str, shown: str | None) -> None:
+    assert shown_period(world_time(begin, 0.0), world_time(end, 0.0)) == shown
+
+
+def test_turns_are_no_days() -> None:
+    assert shown_period(0, 86_400) is None

@@ -21,8 +21,25 @@ export function namedTime(at: number): string {
   return isDate(at) ? shownTime(at) : `turn ${shownTime(at)}`;
 }
 
+const DAY = 86400; // seconds
+
+/** A period of whole days in words, with its last day: "on 2024-03-01", "in 2024-03"; null for other periods. */
+function shownPeriod(begin: number, end: number): string | null {
+  if (!isDate(begin) || end % DAY !== 0 || end <= begin) return null;
+  if (end - begin === 1) return `until ${shownTime(end)}`; // nothing tells its beginning
+  if (begin % DAY !== 0) return null;
+  const [first, last, following] = [shownTime(begin), shownTime(end - DAY), shownTime(end)];
+  if (first === last) return `on ${first}`;
+  const year = first.slice(0, 4);
+  if (first.endsWith("-01-01") && following === `${Number(year) + 1}-01-01`) return `in ${year}`;
+  if (first.endsWith("-01") && following.endsWith("-01") && first.slice(0, 7) === last.slice(0, 7)) return `in ${first.slice(0, 7)}`;
+  return `from ${first} to ${last}`;
+}
+
 /** From when, or since when it is known, something holds, and until when it did. */
 export function shownInterval(times: { since: number; until: number | null; is_dated: boolean }): string {
   const begin = `${times.is_dated ? "from" : "known since"} ${namedTime(times.since)}`;
-  return times.until === null ? begin : `${begin}${times.is_dated ? "" : ", true"} until ${shownTime(times.until)}`;
+  if (times.until === null) return begin;
+  const period = times.is_dated ? shownPeriod(times.since, times.until) : null;
+  return period ?? `${begin}${times.is_dated ? "" : ", true"} until ${shownTime(times.until)}`;
 }

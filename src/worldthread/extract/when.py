@@ -13,6 +13,7 @@ from worldthread.text import cut
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TURNS: Final = 1e8
+_DAY: Final = 86_400.0
 _FORMS: Final = (
     'a number (a turn, or seconds since 1970-01-01 UTC), a date or datetime, or a string such as "42", "2024-05-01", '
     '"2024-05-01 10:30" or "2024-05-01T10:30:00+02:00"'
@@ -74,6 +75,36 @@ def shown_time(at: float) -> str:
             return text.removesuffix("T00:00:00Z")
     rounded = round(float(at), 3)
     return str(int(rounded)) if rounded.is_integer() and abs(rounded) < 1e16 else str(rounded)
+
+
+def shown_period(begin: float, end: float) -> str | None:
+    """Return a period of whole days in words, with the last day that belongs to it.
+
+    Args:
+        begin: the world time at which it begins, inclusive.
+        end: the world time at which it ends, exclusive.
+
+    Returns:
+        Such as "on 2024-03-01", "in 2024-03", "in 2024" or "from 2024-03-04 to 2024-03-10"; "until 2024-03-01" where it
+        is the last second before a day, since nothing tells its beginning; ``None`` where the period is not one of
+        whole days in UTC.
+    """
+    if abs(begin) < _TURNS or end % _DAY or end <= begin:
+        return None
+    if end - begin == 1:
+        return f"until {shown_time(end)}"
+    if begin % _DAY:
+        return None
+    first, last = shown_time(begin), shown_time(end - _DAY)
+    following = shown_time(end)
+    if first == last:
+        return f"on {first}"
+    year, month = first[:4], first[:7]
+    if first.endswith("-01-01") and following == f"{int(year) + 1:04}-01-01":
+        return f"in {year}"
+    if first.endswith("-01") and following.endswith("-01") and last.startswith(month):
+        return f"in {month}"
+    return f"from {first} to {last}"
 
 
 def time_of_saying(at: float) -> float:

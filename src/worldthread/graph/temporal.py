@@ -693,6 +693,23 @@ class TemporalGraph:
         """
         return self._state.holds(statement, at)
 
+    def was_told_as_past(self, version: Version, at: float | None = None) -> bool:
+        """Return whether a version of a statement was over when it was told, so that nothing has ended it since.
+
+        Args:
+            version: of a statement of this graph.
+            at: a world time, after which texts do not count; ``None`` for now.
+
+        Returns:
+            Whether the text that ends the version is one that tells of it: "we were in Rome last week", but not "we are
+            in Rome until Friday".
+        """
+        begin, end = version.interval.valid_from, version.interval.valid_to
+        if version.ended_by not in version.sources or begin >= end:
+            return False
+        told = self.episode(version.ended_by).at
+        return end <= told and (at is None or told <= at)
+
     def numbers_about(self, name: str, limit: int | None = None) -> list[int]:
         """Return the numbers of the statements about a name.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
 from worldthread.retrieve.words import words_of
-from worldthread.types import Fact, Kind, Version
+from worldthread.types import Fact, Kind, Statement, Version
 from worldthread.vectors.exact import best
 
 _FIRST_MORE: Final = 8
@@ -74,7 +74,7 @@ def best_statements(
         k: how many at most.
         kind: "fact" or "thesis".
         at: a world time; ``None`` for now.
-        only_current: leave out what does not hold at that time.
+        only_current: leave out what does not hold at that time and was not told as past.
         selection: what counts of the versions of a statement; ``None`` for all of them.
 
     Returns:
@@ -82,18 +82,38 @@ def best_statements(
     """
     graph = index.graph
     view = graph.view(at)
+    of_kind = index.are_facts if kind == "fact" else ~index.are_facts
+    likely = np.where(of_kind, scores.statements, np.float32(-np.inf))
 
     def holds(number: int) -> bool:
         if selection is not None:
-            versions = selection.versions_of(number)
-            return any(not only_current or view.covers(version.interval) for version in versions)
-        if only_current:
-            return graph.statement_holds(number, at)
-        return graph.numbered_statement(number) is not None
+            return any(view.covers(version.interval) for version in selection.versions_of(number))
+        return graph.statement_holds(number, at)
 
-    of_kind = index.are_facts if kind == "fact" else ~index.are_facts
-    found = np.where(of_kind, scores.statements, np.float32(-np.inf))
-    return _scored(found, best_holding(found, k, _each(holds), index.statement_ties))
+    @cache
+    def of_present() -> set[tuple[str, ...]]:
+        """Of the best facts that hold, who they are about and what they say of it, without its tense."""
+        width = _WIDER * k + _FIRST_MORE
+        numbers = best_holding(likely, width, _each(holds), index.statement_ties).tolist()
+        return {_tenseless(graph.numbered_statement(number)) for number in numbers}
+
+    def is_found(number: int) -> bool:
+        if only_current and holds(number):
+            return True
+        versions = graph.numbered_versions(number) if selection is None else selection.versions_of(number)
+        if not only_current:
+            return bool(versions)
+        # "lived in Rome" is no answer to where somebody lives once "lives in Oslo" is known
+        is_past = any(graph.was_told_as_past(version, at) for version in versions)
+        return is_past and _tenseless(graph.numbered_statement(number)) not in of_present()
+
+    return _scored(likely, best_holding(likely, k, _each(is_found), index.statement_ties))
+
+
+def _tenseless(statement: Statement | None) -> tuple[str, ...]:
+    if not isinstance(statement, Fact):
+        return ()
+    return (statement.key[0], *words_of(statement.relation))
 
 
 def best_episodes(
@@ -122,12 +142,16 @@ def best_episodes(
     """
     graph = index.graph
 
+    def is_told_rightly(statement: int) -> bool:
+        versions = graph.numbered_versions(statement)
+        return graph.statement_holds(statement, at) or any(graph.was_told_as_past(one, at) for one in versions)
+
     def holds(number: int) -> bool:
         record = graph.numbered_episode(number)
         if record is None or (at is not None and record.at > at):
             return False
         stated = graph.statements_of(number) if only_current else []
-        return not stated or any(graph.statement_holds(statement, at) for statement in stated)
+        return not stated or any(map(is_told_rightly, stated))
 
     conversation = index.conversation
     turns: set[int] = set()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from worldthread.extract.when import shown_time
+from worldthread.extract.when import shown_period, shown_time
 from worldthread.types import Episode, Fact, Hit, Version
 
 _BYTES_PER_TOKEN: Final = 3
@@ -42,13 +42,16 @@ def shown_interval(version: Version) -> str:
 
     Returns:
         "from" the beginning that its text gives; "known since" the time of the text where it gives none, since what
-        somebody tells began before. "until" its end, if it has one.
+        somebody tells began before. "until" its end, if it has one. Periods of whole
+        days are shown as by :func:`~worldthread.extract.when.shown_period`: "on 2024-03-01".
     """
     interval = version.interval
     begin, end = shown_time(interval.valid_from), shown_time(interval.valid_to)
     if version.statement.valid_from is None:
         return f"known since {begin}" if interval.is_open else f"known since {begin}, true until {end}"
-    return f"from {begin}" if interval.is_open else f"from {begin} until {end}"
+    if interval.is_open:
+        return f"from {begin}"
+    return shown_period(interval.valid_from, interval.valid_to) or f"from {begin} until {end}"
 
 
 def listed_hit(mark: str, hit: Hit) -> str:

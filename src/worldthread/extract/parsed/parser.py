@@ -317,6 +317,15 @@ _HAVE: Final = re.compile(  # "I've an interview", where "'ve" is no auxiliary
 )
 
 
+_AT_LAST: Final = re.compile(r"\bat (?:long )?last\b", re.IGNORECASE)
+# "it was in 1998 that my parents opened the shop"
+_CLEFT: Final = re.compile(
+    r"^It(?:['’]s| is| was) "
+    r"((?:back )?(?:in|on|at|during) [\w ,'’]{2,40}?|(?:\w+ ){1,3}(?:days?|weeks?|months?|years?) ago) that "
+    r"(?=(?:I|we|he|she|they|my|our|his|her|their|the)\b)"
+)
+
+
 def normalised(sentence: str) -> str:
     """Return a sentence in the spelling that the parser knows: "im" as "I'm", curly apostrophes straight.
 
@@ -331,6 +340,7 @@ def normalised(sentence: str) -> str:
         lambda m: ("I've " if m[1].lower() == "been" else "I ") + m[0][0].lower() + m[0][1:], sentence
     )
     sentence = _COMING.sub("on the", sentence)
+    sentence = _CLEFT.sub(lambda m: f"{m[1][0].upper()}{m[1][1:]} ", _AT_LAST.sub("finally", sentence))
     sentence = _TIME_AHEAD.sub(r"\1,", sentence)
     sentence = _EVERY_TIME_AHEAD.sub(r"\1,", sentence)
     sentence = _WITH.sub("with", _SLANG_AFTER.sub("", sentence))

@@ -98,7 +98,8 @@ class SimpleSentences:
             tokens = [doc[i] for i in range(*span)]
             first = tokens[0].lower_
             if first in LISTS["conditions"]:
-                return found if first in ("after", "before", "since", "while") else []
+                is_beside = first in ("after", "before", "since", "while") or (first == "when" and _is_dated(doc, span))
+                return found if is_beside else []
             if is_reported:
                 continue
             if _asks(tokens, doc):
@@ -223,11 +224,12 @@ def _clauses(doc: Doc) -> list[Span]:
         is_conjunction = token.lower_ in LISTS["conjunctions"] or (
             token.lower_ in LISTS["asides"] and token.dep_ in ("mark", "advmod", "cc", "prep")
         )
+        is_conjunction = is_conjunction or (token.lower_ == "when" and _is_dated(doc, Span(i, len(doc))))
         if is_mark or is_conjunction:
             j = i + 1
             while j < len(doc) and (doc[j].lower_ in LISTS["conjunctions"] | LISTS["openers"] or doc[j].text in _MARKS):
                 j += 1
-            is_aside = token.lower_ in LISTS["asides"]
+            is_aside = is_conjunction and token.lower_ not in LISTS["conjunctions"]
             if j < len(doc) and (is_aside or _begins_clause(doc, j) or _begins_question(doc, j)):
                 if _has_verb(doc, cuts[-1], i):
                     cuts.append(i)
@@ -235,6 +237,12 @@ def _clauses(doc: Doc) -> list[Span]:
                 continue
         i += 1
     return [Span(a, b) for a, b in zip(cuts, [*cuts[1:], len(doc)], strict=True)]
+
+
+def _is_dated(doc: Doc, when: Span) -> bool:
+    """Return whether what stands before "when" tells of the past with a time of its own: "fell on Monday when ..."."""
+    before = doc[: when.begin]
+    return any(t.tag_ == "VBD" for t in before) and any(t.lower_ in WORDS["times"] for t in before)
 
 
 def _has_verb(doc: Doc, begin: int, end: int) -> bool:
@@ -357,7 +365,9 @@ def _trimmed(doc: Doc, span: Span) -> Span:
     ):
         begin += 1
     while end > begin and (
-        doc[end - 1].is_punct or doc[end - 1].text == "." or doc[end - 1].lower_ in LISTS["trailing"]
+        doc[end - 1].is_punct
+        or doc[end - 1].text == "."
+        or doc[end - 1].lower_ in LISTS["trailing"] | LISTS["conjunctions"]
     ):
         end -= 1
     return Span(begin, end)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.facts import IS_ON, LocatedFact
 from worldthread.extract.prose.words import third_person
-from worldthread.extract.times import Role, TimeExpression, is_occasion, time_expressions, validity
+from worldthread.extract.times import Role, TimeExpression, time_expressions, validity
 from worldthread.extract.when import shown_time
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _stays(clause: Clause, relation: str, *, is_state: bool) -> bool:
         return is_back or becomes  # "I'm back on Monday", "I'll be a grandmother in May"
     subject = clause.subject
     is_person = subject is None or subject.tag_ in ("PRP", "NNP") or subject.lemma_.lower() in WORDS["relations"]
-    if verb in _BEGINNING and is_person:
+    if (verb in _BEGINNING or clause.lemma in _TAKING_UP) and is_person:
         return True
     if verb == "go" and _is_on_leave(clause):
         return True
@@ -173,6 +173,7 @@ def _is_on_leave(clause: Clause) -> bool:
 _DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}(?: to \d{4}(?:-\d\d){0,2})?")  # "runs out in 2027"
 _SHORT: Final = frozenset(["minute", "hour", "second"])
 _BEGINNING: Final = frozenset(["start", "begin", "join", "move", "switch", "transfer", "relocate", "become", "retire"])
+_TAKING_UP: Final = frozenset(["take over", "take up", "give up"])
 _BOUNDS: Final[dict[str, Role]] = {"since": "since", "until": "until", "till": "until"}
 
 
@@ -274,17 +275,22 @@ def _is_state(clause: Clause) -> bool:
 
 def _is_occasion(clause: Clause) -> bool:
     """Return whether a verb tells what is over when it has happened: "watched", "met with", "handed in"."""
-    following = next((c.lower_ for c in clause.verb.rights if c.dep_ in ("prep", "prt")), "")
+    following = next(
+        (c.lower_ for c in clause.verb.rights if c.dep_ == "prt" or (c.dep_ == "prep" and not _has_time(c))), ""
+    )
     thing = next((c.lemma_.lower() for c in clause.verb.rights if c.dep_ == "dobj"), "")
     verb, _, particle = clause.lemma.partition(" ")
     if verb == "go" and _becomes(clause.verb):
         return False  # "went vegan"
-    readings = [clause.lemma, f"{verb} {following}", f"{verb} {thing}"]  # "took a test"
-    if particle != "up":  # "signed up" is not "signed"
-        readings.append(verb)
     if clause.is_passive:
         return clause.is_past and verb in WORDS["treatments"]
-    return _is_had_done(clause) or any(map(is_occasion, readings))
+    readings = {f"{verb}_{particle}" if particle else verb, f"{verb}_{following}", f"{verb}_{thing}"}  # "lost the game"
+    return _is_had_done(clause) or bool(readings & WORDS["occasions"]) or not readings & WORDS["openings"]
+
+
+def _has_time(preposition: Token) -> bool:
+    """Return whether a time follows a preposition, which then belongs to no verb: "passed on Monday"."""
+    return any(t.lower_ in WORDS["times"] or t.like_num for t in preposition.subtree)
 
 
 def _is_had_done(clause: Clause) -> bool:

@@ -121,19 +121,6 @@ def time_expressions(
     return list(_Reader(sentence, now, words, is_past).read(first)) if first else []
 
 
-def is_occasion(verb: str, *, language: str = "en") -> bool:
-    """Return whether nothing lasts of what a verb tells: "visit", "watch" and "meet with", but not "buy" or "move".
-
-    Args:
-        verb: the verb as in a dictionary, alone or with the particle or preposition that follows it.
-        language: as for :func:`time_expressions`.
-
-    Returns:
-        Whether the language's list has the verb.
-    """
-    return verb in table(language).occasions
-
-
 def validity(
     expressions: Sequence[TimeExpression], at: float, *, is_past: bool, is_event: bool
 ) -> tuple[float | None, float | None]:
@@ -149,7 +136,7 @@ def validity(
         expressions: the times of the statement's clause; with those of another clause the result would be wrong.
         at: time of the message in seconds since 1970-01-01 UTC.
         is_past: whether the verb is in a tense of the past.
-        is_event: whether the verb tells a change, not a state or an occasion (:func:`is_occasion`).
+        is_event: whether the verb tells a change, not a state or an occasion.
 
     Returns:
         The beginning and the end, in seconds since 1970-01-01 UTC, half-open; ``None`` where no time is given. Two

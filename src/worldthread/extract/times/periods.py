@@ -241,6 +241,29 @@ class Calendar:
             return self._day(days[0])
         return self._months(year, 1, 12, "year")
 
+    def _slashed(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "8/17", "17/8/26", "4/27-5/8"; no day where months and days may be told the other way."""
+        pairs = [(int(fields["first"]), int(fields["second"]))]
+        if "third" in fields:
+            pairs.append((int(fields["third"]), int(fields["fourth"])))
+        month_first = all(1 <= month <= 12 and 1 <= day <= 31 for month, day in pairs)
+        day_first = all(1 <= month <= 12 and 1 <= day <= 31 for day, month in pairs)
+        year = {"year": f"20{fields['short_year']}"} if "short_year" in fields else {}
+        if month_first != day_first or (month_first and all(one == other for one, other in pairs)):
+            days = [pair if month_first else pair[::-1] for pair in pairs]
+            periods = [self._date({"month": str(m), "day": str(d)} | year, direction) for m, d in days]
+            first, last = periods[0], periods[-1]
+            return Period(first.start, last.end, "day") if first and last and first.start < last.end else None
+        return self._months(int(year["year"]), 1, 12, "year") if year and month_first else None
+
+    def _week_of(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "the week of 27 October": Monday to Sunday."""
+        day = self._date(fields, direction) if "month" in fields else self._day_of_month(fields, direction)
+        if day is None:
+            return None
+        monday = day.start - timedelta(days=day.start.weekday())
+        return Period(monday, monday + 7 * _DAY, "week")
+
     def _date(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         return self._unless_other_is_near(self._dates(fields, "day"), fields, direction)
 

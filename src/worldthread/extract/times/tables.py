@@ -27,6 +27,11 @@ _NUMBERS: Final = {
     "year": r"[12]\d{3}(?!\d)|['’]\d\d(?!\d)",
     "decade": r"1\d\d0|20\d0",
     "short_decade": r"[3-9]0",
+    "first": r"\d{1,2}",
+    "second": r"\d{1,2}",
+    "third": r"\d{1,2}",
+    "fourth": r"\d{1,2}",
+    "short_year": r"\d\d",
 }
 _BEFORE: Final = r"(?<![\w'’@#/-])(?<!\w\.)(?=['’\w])"
 _AFTER: Final = r"(?!['’]s\b|\w|-\w)"
@@ -79,9 +84,6 @@ class TimeTable:
 
     Args:
         data: the content of the language's TOML file.
-
-    Attributes:
-        occasions: verbs of which nothing lasts but that it happened, some with the word that follows them.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -99,7 +101,6 @@ class TimeTable:
                 if isinstance(value, str) and key != "stay"
             }
         )
-        self.occasions = frozenset(word.replace("_", " ") for word in data["events"]["occasions"].split())
         self.perfect_window: int = data["tense"]["perfect_window"]
         self.stay = re.compile(data["tense"].get("stay", r"(?!)"), re.IGNORECASE)
         self._words = {field: _values(data[field]) for field in _FIELDS}
