@@ -13,6 +13,7 @@ from worldthread.text import cut
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TURNS: Final = 1e8
+_HOUR: Final = 3_600.0
 _DAY: Final = 86_400.0
 _FORMS: Final = (
     'a number (a turn, or seconds since 1970-01-01 UTC), a date or datetime, or a string such as "42", "2024-05-01", '
@@ -86,19 +87,18 @@ def shown_period(begin: float, end: float) -> str | None:
 
     Returns:
         Such as "on 2024-03-01", "in 2024-03", "in 2024" or "from 2024-03-04 to 2024-03-10"; "until 2024-03-01" where it
-        is the last second before a day, since nothing tells its beginning; ``None`` where the period is not one of
-        whole days in UTC.
+        is the last second before a day, since nothing tells its beginning, and the day alone of a part of it that is
+        longer than an hour; ``None`` where the period is neither that nor one of whole days in UTC.
     """
-    if abs(begin) < _TURNS or end % _DAY or end <= begin:
+    if abs(begin) < _TURNS or end <= begin:
         return None
-    if end - begin == 1:
+    if end - begin == 1 and not end % _DAY:
         return f"until {shown_time(end)}"
-    if begin % _DAY:
+    if end - begin > _HOUR and begin // _DAY == (end - 1) // _DAY:
+        return f"on {shown_time(begin - begin % _DAY)}"
+    if begin % _DAY or end % _DAY:
         return None
-    first, last = shown_time(begin), shown_time(end - _DAY)
-    following = shown_time(end)
-    if first == last:
-        return f"on {first}"
+    first, last, following = shown_time(begin), shown_time(end - _DAY), shown_time(end)
     year, month = first[:4], first[:7]
     if first.endswith("-01-01") and following == f"{int(year) + 1:04}-01-01":
         return f"in {year}"

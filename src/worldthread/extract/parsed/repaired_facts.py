@@ -30,6 +30,17 @@ _TWO_PREPOSITIONS: Final = re.compile(r"\b(?:of|for|with) (?:by|for|in|of|on|wit
 _NAMED: Final = re.compile(r"(?P<kind>(?:[a-z-]+ )?(?P<noun>[a-z-]+)), (?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2})")
 _NAMED_KINDS: Final = LISTS["relations"] | LISTS["pets"] | LISTS["partners"]
 _YEAR: Final = 366 * 86_400.0
+# "I'm confident that I can master it"
+_HOPE: Final = re.compile(
+    r"\b(?:certain|confident|convinced|hopeful|optimistic|positive|sure)\b(?=[ ,])", re.IGNORECASE
+)
+_SHORTEST: Final = 12  # characters by which an object is found
+# "having a place of your own helps", which does not say that somebody has one
+_GERUND_SUBJECT: Final = re.compile(
+    r"(?:[^\s:]{1,40}: )?(?:\w+[,!] )?(?P<gerund>\w+ing)\b[^,;.!?]*?\b(?:helps?|helped|is|was|are|were|makes?|made|can|could|will|would|should|"
+    r"must|might|may|gives?|gave|takes?|took|keeps?|kept|feels?|felt|brings?|brought|means?|meant|has|seems?|sounds?)\b",
+    re.IGNORECASE,
+)
 
 
 def meant_facts(
@@ -71,6 +82,7 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
         or _TWO_PREPOSITIONS.search(fact.object) is not None
         or (fact.object.startswith("longer ") and "no longer" in sentence.lower())  # of which the "no" is lost
         or _is_list(fact)
+        or _is_means_or_hope(fact, sentence)
         or _lacks_particle(fact, sentence)
         or _means_somebody_else(fact, sentence, message)
     ):
@@ -93,6 +105,22 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
     if _DATED_STATE.search(fact.object) is not None and _STATE.fullmatch(fact.relation) is not None:
         fact = replace(fact, object=_DATED_STATE.sub("", fact.object))  # "I run a farm, lambing starts on 12 March"
     return _with_perfect(fact, sentence)
+
+
+def _is_means_or_hope(fact: Fact, sentence: str) -> bool:
+    """Return whether a sentence says what would be, or by what, and not what is."""
+    first = fact.object.split()[0] if fact.object else ""
+    if fact.relation.endswith(" by") and first.endswith("ing"):  # "living my dream by having my own studio"
+        return True
+    if fact.relation.endswith(" in") and first == "for":  # "I'm in for the show"
+        return True
+    if fact.relation.split()[0] in ("can", "will") and (hope := _HOPE.search(sentence)) is not None:
+        return fact.object[:_SHORTEST] in sentence[hope.end() :]
+    begun = _GERUND_SUBJECT.match(sentence)
+    if begun is None:
+        return False
+    gerund = begun["gerund"].lower()
+    return gerund in fact.relation.split() or (gerund == "having" and fact.relation == "has")
 
 
 def _with_perfect(fact: Fact, sentence: str) -> Fact | None:

@@ -111,6 +111,8 @@ def with_validity(
     """
     clause, fact = stated.clause, stated.fact
     is_state = _is_state(clause)
+    if clause.is_progressive:  # "I'm considering a course by December" ends no consideration then
+        times = [time for time in times if time.role != "by"]
     lasts = is_state and clause.is_perfect and not clause.is_past
     if lasts:  # "over the last six months I've been learning to weld", and still
         times = [time._replace(valid_to=None) if time.valid_to == at else time for time in times]
