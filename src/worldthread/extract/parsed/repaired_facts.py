@@ -37,8 +37,9 @@ _HOPE: Final = re.compile(
 _SHORTEST: Final = 12  # characters by which an object is found
 # "having a place of your own helps", which does not say that somebody has one
 _GERUND_SUBJECT: Final = re.compile(
-    r"(?:[^\s:]{1,40}: )?(?:\w+[,!] )?(?P<gerund>\w+ing)\b[^,;.!?]*?\b(?:helps?|helped|is|was|are|were|makes?|made|can|could|will|would|should|"
-    r"must|might|may|gives?|gave|takes?|took|keeps?|kept|feels?|felt|brings?|brought|means?|meant|has|seems?|sounds?)\b",
+    r"(?:[^\s:]{1,40}: )?(?:\w+[,!] )?(?P<gerund>\w+ing)\b[^,;.!?]*?\b(?:helps?|helped|is|was|are|were|makes?|made|can|"
+    r"could|will|would|should|must|might|may|gives?|gave|takes?|took|keeps?|kept|feels?|felt|brings?|brought|means?|meant|has|"
+    r"seems?|sounds?)\b",
     re.IGNORECASE,
 )
 

@@ -33,6 +33,8 @@ _UNKNOWN_BOUND: Final[dict[str, tuple[str, ...]]] = {
     "since": ("middle", "end", "last", "part"), "until": ("begin", "middle", "part"), "by": ("begin", "middle", "part"),
     "before": ("middle", "end", "last", "part"), "after": ("begin", "middle", "part"),
 }  # fmt: skip
+_DAYS: Final = frozenset(("dayword", "date", "weekday", "day_of_month"))
+_THROUGH: Final = re.compile(r"\s{1,4}(?:through|thru|until|till)\s", re.IGNORECASE)
 _DASH: Final = re.compile(r"\s?[-–]")
 _DATES: Final = {"date", "month", "iso", "numeric"}
 _MOMENTS: Final = {"dayword", "part", "ago", "ahead", "iso", "numeric"}
@@ -290,8 +292,10 @@ class _Reader:
         if match.kind == "length":
             return self._length(match)
         dashed = match.kind in _DATES and _DASH.match(self._sentence, match.end) and match.leads <= {"at"}
+        through = match.kind in _DAYS and _THROUGH.match(self._sentence, match.end)  # "tomorrow through the 22nd"
         if (
             dashed
+            or through
             or (match.kind == "weekday" and self._week_of_second(match))
             or (match.leads & {"from", "range"} and "at" not in match.leads)
         ):
