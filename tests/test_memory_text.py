@@ -356,4 +356,4 @@ def test_what_somebody_did_before_is_no_answer_to_what_somebody_does() -> None:
         assert "Milan" in facts
         assert "Rome" not in facts
     with told(said[0]) as memory:
-        assert "- Nate lived in Rome (until 2016-01-01)" in memory.recall("Nate Rome", kinds=["fact"]).text
+        assert "- Nate lived in Rome (until 2015-12-31)" in memory.recall("Nate Rome", kinds=["fact"]).text

@@ -111,14 +111,15 @@ def test_last_month_is_before_the_month_that_was_given() -> None:
         ("2024-01-01", "2025-01-01", "in 2024"),
         ("2024-01-01", "2026-01-01", "from 2024-01-01 to 2025-12-31"),
         ("2024-03-04", "2024-03-11", "from 2024-03-04 to 2024-03-10"),
-        ("2024-02-29T23:59:59", "2024-03-01", "until 2024-03-01"),
+        ("2024-02-29T23:59:59", "2024-03-01", "until 2024-02-29"),
         ("2024-02-29T12:00", "2024-03-01", "on 2024-02-29"),
         ("2024-03-01", "2024-03-01T12:00", "on 2024-03-01"),
         ("2024-03-01T15:00", "2024-03-01T15:01", None),
-        ("2024-02-29T12:00", "2024-03-02", None),
+        ("2024-02-29T12:00", "2024-03-02", "from 2024-02-29T12:00:00Z to 2024-03-01"),
+        ("2024-02-29T12:00", "2024-03-02T12:00", None),
     ],
 )
-def test_a_period_of_whole_days_is_shown_with_its_last_day(begin: str, end: str, shown: str | None) -> None:
+def test_a_period_is_shown_with_its_last_day(begin: str, end: str, shown: str | None) -> None:
     assert shown_period(world_time(begin, 0.0), world_time(end, 0.0)) == shown
 
 

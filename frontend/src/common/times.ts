@@ -24,14 +24,14 @@ export function namedTime(at: number): string {
 const HOUR = 3600; // seconds
 const DAY = 86400;
 
-/** A period of whole days in words, with its last day: "on 2024-03-01", "in 2024-03"; null for other periods. */
+/** A period that ends with a day in words, with its last day: "on 2024-03-01", "in 2024-03"; null for other periods. */
 function shownPeriod(begin: number, end: number): string | null {
   if (!isDate(begin) || end <= begin) return null;
-  if (end - begin === 1 && end % DAY === 0) return `until ${shownTime(end)}`; // nothing tells its beginning
   const day = Math.floor(begin / DAY);
   if (end - begin > HOUR && Math.floor((end - 1) / DAY) === day) return `on ${shownTime(day * DAY)}`;
-  if (begin % DAY !== 0 || end % DAY !== 0) return null;
+  if (end % DAY !== 0) return null;
   const [first, last, following] = [shownTime(begin), shownTime(end - DAY), shownTime(end)];
+  if (end - begin === 1) return `until ${last}`; // nothing tells its beginning
   const year = first.slice(0, 4);
   if (first.endsWith("-01-01") && following === `${Number(year) + 1}-01-01`) return `in ${year}`;
   if (first.endsWith("-01") && following.endsWith("-01") && first.slice(0, 7) === last.slice(0, 7)) return `in ${first.slice(0, 7)}`;

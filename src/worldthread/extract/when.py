@@ -79,26 +79,26 @@ def shown_time(at: float) -> str:
 
 
 def shown_period(begin: float, end: float) -> str | None:
-    """Return a period of whole days in words, with the last day that belongs to it.
+    """Return a period that ends with a day in words, with the last day that belongs to it.
 
     Args:
         begin: the world time at which it begins, inclusive.
         end: the world time at which it ends, exclusive.
 
     Returns:
-        Such as "on 2024-03-01", "in 2024-03", "in 2024" or "from 2024-03-04 to 2024-03-10"; "until 2024-03-01" where it
-        is the last second before a day, since nothing tells its beginning, and the day alone of a part of it that is
-        longer than an hour; ``None`` where the period is neither that nor one of whole days in UTC.
+        Such as "on 2024-03-01", also of a part of a day that is longer than an hour, "in 2024-03", "in 2024",
+        "from 2024-03-04 to 2024-03-10"; "until 2024-03-01" where it is the last second of a day, since nothing tells its
+        beginning; ``None`` where the period is of turns or does not end with a day in UTC.
     """
     if abs(begin) < _TURNS or end <= begin:
         return None
-    if end - begin == 1 and not end % _DAY:
-        return f"until {shown_time(end)}"
     if end - begin > _HOUR and begin // _DAY == (end - 1) // _DAY:
         return f"on {shown_time(begin - begin % _DAY)}"
-    if begin % _DAY or end % _DAY:
+    if end % _DAY:
         return None
     first, last, following = shown_time(begin), shown_time(end - _DAY), shown_time(end)
+    if end - begin == 1:
+        return f"until {last}"
     year, month = first[:4], first[:7]
     if first.endswith("-01-01") and following == f"{int(year) + 1:04}-01-01":
         return f"in {year}"

@@ -30,6 +30,7 @@ _DOUBTFUL: Final = re.compile(  # wishes, tries and near misses, of which the mo
     r"repair(?:ed|s)?|fixed|lent|borrow\w*|still|until|till|survived)\b|['’]d\b",
     re.IGNORECASE,
 )
+_WISH: Final = re.compile(r"(?:I|we) (?:want|need|hope|would like|['’]d like) to ", re.IGNORECASE)
 _OF_OTHERS: Final = re.compile(  # "my wife's boss left Bayer" is not about my wife, "a friend ..." about nobody known
     r"\W*(?:(?:so|well|oh|and|but|hey|ok|sadly),? )*(?:(?:my|our) (?:\w+ ){0,2}?\w+['’]s \w+|"
     r"(?:a|an|another|some|the) (?:\w+ )?"
@@ -68,7 +69,7 @@ def learned_endings(
         Facts that hold, none twice; none where the weights or the encoder are not installed.
     """
     text = " ".join(sentences)
-    if not 1 < len(text.split()) <= _LONGEST:
+    if not 1 < len(text.split()) <= _LONGEST or (not corrects and _WISH.match(text) is not None):
         return []
     skipped = set(stated)
     facts = dict.fromkeys([*view.facts(subject=speaker), *named_facts(text, speaker, view)])

@@ -85,7 +85,7 @@ def _says_the_same(one: Fact, other: Fact) -> bool:
 
 
 _NAMING: Final = ("has name", "is called")
-_WISHING: Final = ("needs to", "wants to", "has to", "plans to be", "plans to get", "wishes")
+_WISHING: Final = ("needs to", "wants to", "hopes to", "has to", "plans to be", "plans to get", "wishes")
 _CUT: Final = frozenset(["has in", "has on", "has out", "has up", "has down", "has off", "has back"])
 _ONES: Final = frozenset(["one", "ones", "thing", "things", "bit", "rest", "everything", "everyone", "whole"])
 _MEASURE: Final = re.compile(r"\b(?:years?|months?|weeks?|degrees|hours?|minutes) (?!of)")
