@@ -87,8 +87,8 @@ def shown_period(begin: float, end: float) -> str | None:
 
     Returns:
         Such as "on 2024-03-01", also of a part of a day that is longer than an hour, "in 2024-03", "in 2024",
-        "from 2024-03-04 to 2024-03-10"; "until 2024-03-01" where it is the last second of a day, since nothing tells its
-        beginning; ``None`` where the period is of turns or does not end with a day in UTC.
+        "from 2024-03-04 to 2024-03-10"; "until 2024-03-01" where it is the last second of a day, since nothing tells
+        its beginning; ``None`` where the period is of turns or does not end with a day in UTC.
     """
     if abs(begin) < _TURNS or end <= begin:
         return None
