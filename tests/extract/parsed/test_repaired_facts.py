@@ -40,6 +40,8 @@ def mended(fact: Fact, sentence: str, message: str = "") -> str | None:
         ("I live my dream by running a studio.", ("user", "lives by", "running a studio"), None),
         ("I'm sure that I can learn the harp.", ("user", "can learn", "harp"), None),
         ("I can play the harp, I'm sure.", ("user", "can play", "harp"), "user | can play | harp"),
+        ("Nan's turning 80 soon.", ("user's nan", "has age", "80"), None),
+        ("Nan turned 80.", ("user's nan", "has age", "80"), "user's nan | has age | 80"),
         ("I'm in for the show.", ("user", "is in", "for the show"), None),
         ("It takes 5 percent.", ("Asa", "has age", "5"), None),
         ("I'm 14, in year 9.", ("user", "has age", "14"), "user | has age | 14"),

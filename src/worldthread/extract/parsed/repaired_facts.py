@@ -35,6 +35,12 @@ _HOPE: Final = re.compile(
     r"\b(?:certain|confident|convinced|hopeful|optimistic|positive|sure)\b(?=[ ,])", re.IGNORECASE
 )
 _SHORTEST: Final = 12  # characters by which an object is found
+# a day that is that of something else: "I'm applying for the post, closing date 1 October"
+_OTHER_DAY: Final = re.compile(
+    r"[,(]\s*(?:the )?(?:(?:closing|due|expiry|opening|publication|release|start|starting) date|deadline)"
+    r"(?: is| on| by|:)? (?=\d|the \d|[A-Z])",
+    re.IGNORECASE,
+)
 # "having a place of your own helps", which does not say that somebody has one
 _GERUND_SUBJECT: Final = re.compile(
     r"(?:[^\s:]{1,40}: )?(?:\w+[,!] )?(?P<gerund>\w+ing)\b[^,;.!?]*?\b(?:helps?|helped|is|was|are|were|makes?|made|can|"
@@ -99,9 +105,16 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
     before, verb, _ = fact.subject.partition(f" {fact.relation} ")
     if verb:  # the parser took the whole of "my lease runs until May, then nothing" for a name
         fact = replace(fact, subject=before)
-    if fact.relation == "has age" and _is_quantity(fact.object, sentence):
+    is_turning = fact.relation == "has age" and _is_turning(fact.object, sentence)
+    if fact.relation == "has age" and (_is_quantity(fact.object, sentence) or (is_turning and fact.valid_from is None)):
         return None
-    if fact.relation == "is called" or (fact.relation == "has age" and _is_of_another_time(fact, at)):
+    if fact.valid_from is not None and _OTHER_DAY.search(sentence) is not None:
+        fact = replace(fact, valid_from=None, valid_to=None)
+    if is_turning:
+        fact = replace(fact, valid_to=None)
+    if fact.relation == "is called" or (
+        fact.relation == "has age" and not is_turning and _is_of_another_time(fact, at)
+    ):
         fact = replace(fact, valid_from=None, valid_to=None)  # "I'm 40, have the licence since 2004"
     if _DATED_STATE.search(fact.object) is not None and _STATE.fullmatch(fact.relation) is not None:
         fact = replace(fact, object=_DATED_STATE.sub("", fact.object))  # "I run a farm, lambing starts on 12 March"
@@ -122,6 +135,11 @@ def _is_means_or_hope(fact: Fact, sentence: str) -> bool:
         return False
     gerund = begun["gerund"].lower()
     return gerund in fact.relation.split() or (gerund == "having" and fact.relation == "has")
+
+
+def _is_turning(age: str, sentence: str) -> bool:
+    """Return whether somebody is only turning an age: "Nan's turning 80 on the 22nd"."""
+    return re.search(rf"\bturn(?:s|ing)? {re.escape(age)}\b", sentence, re.IGNORECASE) is not None
 
 
 def _with_perfect(fact: Fact, sentence: str) -> Fact | None:

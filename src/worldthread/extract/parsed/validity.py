@@ -135,6 +135,8 @@ def with_validity(
                 fact=replace(fact, relation="lasts until", object=last, aspect=None, valid_to=valid_to)
             )
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
+    if clause.lemma in _WISHING and valid_from is not None and valid_from <= at:
+        return stated  # "this year I want to become a nurse": who will be one this year has the wish now
     if is_planning(clause) and is_to_come and fact.relation != IS_ON:
         return stated  # the time of what is planned
     is_duty = any(c.dep_ == "xcomp" for c in clause.verb.rights)
@@ -175,6 +177,7 @@ def _is_on_leave(clause: Clause) -> bool:
 _DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}(?: to \d{4}(?:-\d\d){0,2})?")  # "runs out in 2027"
 _SHORT: Final = frozenset(["minute", "hour", "second"])
 _BEGINNING: Final = frozenset(["start", "begin", "join", "move", "switch", "transfer", "relocate", "become", "retire"])
+_WISHING: Final = frozenset(["want", "wish", "hope", "like"])
 _TAKING_UP: Final = frozenset(["take over", "take up", "give up"])
 _BOUNDS: Final[dict[str, Role]] = {"since": "since", "until": "until", "till": "until"}
 
