@@ -69,13 +69,16 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: Set[Token], at: float) -> 
             if clause.verb in ancestor.ancestors
         )
     }
-    found = time_expressions(doc.text, at, is_past=is_past)
-    times = [
-        _in_clause(time, span, clause)
-        for time in found
+    found = [
+        (time, span)
+        for time in time_expressions(doc.text, at, is_past=is_past)
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
-        and not (time.role == "duration" and time.precision in _SHORT)  # "meditates for 15 minutes"
+    ]
+    times = [
+        _in_clause(time, span, clause)
+        for time, span in found
+        if not (time.role == "duration" and time.precision in _SHORT)  # "meditates for 15 minutes"
         and not _is_topic(span)
     ]
     fact = stated.fact
@@ -84,7 +87,7 @@ def _with_times(doc: Doc, stated: LocatedFact, heads: Set[Token], at: float) -> 
         if not is_time:
             fact = replace(fact, object=_without_time(fact.object, [doc.text[time.start : time.end] for time in times]))
             times = [time for time in times if not _overlap(doc.text[time.start : time.end], fact.object)]
-    has_length = any(time.role == "duration" for time in found)
+    has_length = any(time.role == "duration" for time, _ in found)
     dated = with_validity(stated._replace(fact=fact), times, at, is_past=is_past, has_length=has_length)
     return stated if dated.fact.valid_from is None and dated.fact.valid_to is None else dated
 
@@ -104,7 +107,7 @@ def with_validity(
         times: the times of the clause, and of no other.
         at: time of the sentence in seconds since 1970-01-01 UTC.
         is_past: whether what the clause tells is over or has begun.
-        has_length: whether the sentence says for how long: "we lost power for an hour last night" is over.
+        has_length: whether the clause says for how long: "we lost power for an hour last night" is over.
 
     Returns:
         The fact; as it is where the times bound nothing.
