@@ -55,3 +55,38 @@ def with_speaker(sentence: str) -> str:
             rest = sentence[match.end() :]
             return known + (rest if match.end() else f"{rest[0].lower()}{rest[1:]}")
     return sentence
+
+
+_OPENING: Final = (
+    "what|where|when|why|how|which|who|whose|can|could|should|shall|would|will|do|does|did|is|are|may|any|anyone|"
+    "anybody|wanna|want to|know any|know anyone|know anybody|got any|thoughts|ideas|tips|suggestions|so what|so how"
+)
+_ASKED_AFTER: Final = re.compile(  # a statement of the speaker, a comma, and a question about it
+    r"(?P<stated>(?:^|(?<=[.!?:] )|(?<=\n))(?:(?:so|ok|okay|hi|hey|hello|well|also|btw),? )?"
+    r"(?:I|I['’](?:m|ve|d)|we|we['’](?:re|ve)|my|our)(?= )[^.!?\n,]*(?:,(?! (?:" + _OPENING + r")\b)[^.!?\n,]*)*)"
+    r",(?P<asked> (?:" + _OPENING + r")\b[^.!?\n,]{2,160}\?)",
+    re.IGNORECASE,
+)
+# "do you?", "is it not?"
+_TAG: Final = re.compile(r"\W*(?:\w+ )?\w+ (?:I|you|he|she|it|we|they|not)\W*", re.IGNORECASE)
+_SUPPOSED: Final = re.compile(r"\b(?:if|suppose|supposing|whether|unless|wonder(?:ed|ing)?|imagine)\b", re.IGNORECASE)
+
+
+def with_questions_apart(text: str) -> str:
+    """Return a message in which a question after a statement is a sentence of its own.
+
+    Args:
+        text: the message.
+
+    Returns:
+        A text of the same length: "I'm allergic to nuts. What can I eat?" for "I'm allergic to nuts, what can I eat?".
+        Questions after a supposition, and tags such as "do you?", are left as they are.
+    """
+
+    def apart(match: re.Match[str]) -> str:
+        stated, asked = match["stated"], match["asked"]
+        if _TAG.fullmatch(asked) is not None or _SUPPOSED.search(stated) is not None:
+            return match[0]
+        return f"{stated}. {asked[1].upper()}{asked[2:]}"
+
+    return _ASKED_AFTER.sub(apart, text)

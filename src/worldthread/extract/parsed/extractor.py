@@ -15,7 +15,7 @@ from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.assertions import asserted_facts, is_distinct, is_unmeant
 from worldthread.extract.parsed.changes import changes_of, is_limited
 from worldthread.extract.parsed.clauses import WORDS, Clause
-from worldthread.extract.parsed.colloquial import with_speaker
+from worldthread.extract.parsed.colloquial import with_questions_apart, with_speaker
 from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrected_statements import corrected_statements
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
@@ -324,6 +324,8 @@ class _Reading(NamedTuple):
 def _read(text: str, speaker: str, at: float | None) -> _Reading:
     """Read a text, with a speaker or without."""
     readers: list[_ParsedPassageExtractor] = []
+    if speaker and not is_program(speaker):
+        text = with_questions_apart(text)
 
     def reader(passage: AnnotatedPassage, name: str, states_facts: bool) -> PassageExtractor:
         readers.append(_ParsedPassageExtractor(passage, name, states_facts, at=at))

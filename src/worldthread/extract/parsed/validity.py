@@ -112,6 +112,11 @@ def with_validity(
     Returns:
         The fact; as it is where the times bound nothing.
     """
+
+    def is_around_now(time: TimeExpression) -> bool:
+        begin, end = time.valid_from, time.valid_to
+        return time.role == "at" and begin is not None and end is not None and begin <= at < end
+
     clause, fact = stated.clause, stated.fact
     is_state = _is_state(clause)
     if clause.is_progressive:  # "I'm considering a course by December" ends no consideration then
@@ -138,7 +143,7 @@ def with_validity(
                 fact=replace(fact, relation="lasts until", object=last, aspect=None, valid_to=valid_to)
             )
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
-    if clause.lemma in _WISHING and valid_from is not None and valid_from <= at:
+    if clause.lemma in _WISHING and not is_past and any(map(is_around_now, times)):
         return stated  # "this year I want to become a nurse": who will be one this year has the wish now
     if is_planning(clause) and is_to_come and fact.relation != IS_ON:
         return stated  # the time of what is planned
