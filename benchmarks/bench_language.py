@@ -392,12 +392,12 @@ def dates(half: str) -> Iterator[Verdict]:
     yield from (judge_date(*entry) for entry in read("dates", half)["dates"])
 
 
-def dates_varied(half: str) -> Iterator[Verdict]:
-    for name, entries in read("dates_varied", half).items():
+def dates_varied(half: str, file: str = "varied", shown: str = "dates") -> Iterator[Verdict]:
+    for name, entries in read(f"dates_{file}", half).items():
         if name == "undated":
             yield from (judge_undated(*entry) for entry in entries)
         else:
-            yield from (replace(judge_date(*entry), part=f"dates, {name}") for entry in entries)
+            yield from (replace(judge_date(*entry), part=f"{shown}, {name}") for entry in entries)
 
 
 def dates_plain_second(half: str, name: str = "plain_second") -> Iterator[Verdict]:
@@ -411,8 +411,7 @@ def dates_constructions(half: str) -> Iterator[Verdict]:
 
 
 def dates_eighth(half: str) -> Iterator[Verdict]:
-    for name, entries in read("dates_eighth", half).items():
-        yield from (replace(judge_date(*entry), part=f"dates, eighth, {name}") for entry in entries)
+    yield from dates_varied(half, "eighth", "dates, eighth")
 
 
 def dates_seventh(half: str) -> Iterator[Verdict]:

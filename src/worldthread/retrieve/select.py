@@ -98,11 +98,11 @@ def best_statements(
         return {_tenseless(graph.numbered_statement(number)) for number in numbers}
 
     def is_found(number: int) -> bool:
-        if only_current and holds(number):
+        if not only_current:
+            return bool(graph.numbered_statement(number) if selection is None else selection.versions_of(number))
+        if holds(number):
             return True
         versions = graph.numbered_versions(number) if selection is None else selection.versions_of(number)
-        if not only_current:
-            return bool(versions)
         # "lived in Rome" is no answer to where somebody lives once "lives in Oslo" is known
         is_past = any(graph.was_told_as_past(version, at) for version in versions)
         return is_past and _tenseless(graph.numbered_statement(number)) not in of_present()
@@ -143,8 +143,9 @@ def best_episodes(
     graph = index.graph
 
     def is_told_rightly(statement: int) -> bool:
-        versions = graph.numbered_versions(statement)
-        return graph.statement_holds(statement, at) or any(graph.was_told_as_past(one, at) for one in versions)
+        return graph.statement_holds(statement, at) or any(
+            graph.was_told_as_past(version, at) for version in graph.numbered_versions(statement)
+        )
 
     def holds(number: int) -> bool:
         record = graph.numbered_episode(number)

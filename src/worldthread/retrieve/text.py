@@ -42,8 +42,8 @@ def shown_interval(version: Version) -> str:
 
     Returns:
         "from" the beginning that its text gives; "known since" the time of the text where it gives none, since what
-        somebody tells began before. "until" its end, if it has one. Periods that
-        end with a day are shown as by :func:`~worldthread.extract.when.shown_period`: "on 2024-03-01".
+        somebody tells began before. "until" its end, if it has one. Periods that end with a day are shown as by
+        :func:`~worldthread.extract.when.shown_period`: "on 2024-03-01".
     """
     interval = version.interval
     begin, end = shown_time(interval.valid_from), shown_time(interval.valid_to)

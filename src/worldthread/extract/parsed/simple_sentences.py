@@ -17,6 +17,8 @@ from worldthread.extract.parsed.letters_of_names import LOWER, UPPER
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spacy.tokens import Doc, Token
 
 LISTS: Final = {
@@ -98,7 +100,9 @@ class SimpleSentences:
             tokens = [doc[i] for i in range(*span)]
             first = tokens[0].lower_
             if first in LISTS["conditions"]:
-                is_beside = first in ("after", "before", "since", "while") or (first == "when" and _is_dated(doc, span))
+                is_beside = first in ("after", "before", "since", "while") or (
+                    first == "when" and _is_dated(doc[: span.begin])
+                )
                 return found if is_beside else []
             if is_reported:
                 continue
@@ -224,7 +228,7 @@ def _clauses(doc: Doc) -> list[Span]:
         is_conjunction = token.lower_ in LISTS["conjunctions"] or (
             token.lower_ in LISTS["asides"] and token.dep_ in ("mark", "advmod", "cc", "prep")
         )
-        is_conjunction = is_conjunction or (token.lower_ == "when" and _is_dated(doc, Span(i, len(doc))))
+        is_conjunction = is_conjunction or (token.lower_ == "when" and _is_dated(doc[:i]))
         if is_mark or is_conjunction:
             j = i + 1
             while j < len(doc) and (doc[j].lower_ in LISTS["conjunctions"] | LISTS["openers"] or doc[j].text in _MARKS):
@@ -239,9 +243,8 @@ def _clauses(doc: Doc) -> list[Span]:
     return [Span(a, b) for a, b in zip(cuts, [*cuts[1:], len(doc)], strict=True)]
 
 
-def _is_dated(doc: Doc, when: Span) -> bool:
+def _is_dated(before: Sequence[Token]) -> bool:
     """Return whether what stands before "when" tells of the past with a time of its own: "fell on Monday when ..."."""
-    before = doc[: when.begin]
     return any(t.tag_ == "VBD" for t in before) and any(t.lower_ in WORDS["times"] for t in before)
 
 

@@ -112,11 +112,6 @@ def with_validity(
     Returns:
         The fact; as it is where the times bound nothing.
     """
-
-    def is_around_now(time: TimeExpression) -> bool:
-        begin, end = time.valid_from, time.valid_to
-        return time.role == "at" and begin is not None and end is not None and begin <= at < end
-
     clause, fact = stated.clause, stated.fact
     is_state = _is_state(clause)
     if clause.is_progressive:  # "I'm considering a course by December" ends no consideration then
@@ -143,7 +138,7 @@ def with_validity(
                 fact=replace(fact, relation="lasts until", object=last, aspect=None, valid_to=valid_to)
             )
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
-    if clause.lemma in _WISHING and not is_past and any(map(is_around_now, times)):
+    if clause.lemma in _WISHING and not is_past and any(_is_around(time, at) for time in times):
         return stated  # "this year I want to become a nurse": who will be one this year has the wish now
     if is_planning(clause) and is_to_come and fact.relation != IS_ON:
         return stated  # the time of what is planned
@@ -154,6 +149,12 @@ def with_validity(
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
+
+
+def _is_around(time: TimeExpression, at: float) -> bool:
+    """Return whether a time is a period that is not over yet: "this year"."""
+    begin, end = time.valid_from, time.valid_to
+    return time.role == "at" and begin is not None and end is not None and begin <= at < end
 
 
 def _stays(clause: Clause, relation: str, *, is_state: bool) -> bool:

@@ -243,18 +243,20 @@ class Calendar:
 
     def _slashed(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         """Read "8/17", "17/8/26", "4/27-5/8"; no day where months and days may be told the other way."""
+        if "short_year" in fields:
+            with_century = f"{fields['first']}/{fields['second']}/20{fields['short_year']}"
+            return self._numeric({"numeric": with_century}, direction)
         pairs = [(int(fields["first"]), int(fields["second"]))]
         if "third" in fields:
             pairs.append((int(fields["third"]), int(fields["fourth"])))
         month_first = all(1 <= month <= 12 and 1 <= day <= 31 for month, day in pairs)
         day_first = all(1 <= month <= 12 and 1 <= day <= 31 for day, month in pairs)
-        year = {"year": f"20{fields['short_year']}"} if "short_year" in fields else {}
-        if month_first != day_first or (month_first and all(one == other for one, other in pairs)):
-            days = [pair if month_first else pair[::-1] for pair in pairs]
-            periods = [self._date({"month": str(m), "day": str(d)} | year, direction) for m, d in days]
-            first, last = periods[0], periods[-1]
-            return Period(first.start, last.end, "day") if first and last and first.start < last.end else None
-        return self._months(int(year["year"]), 1, 12, "year") if year and month_first else None
+        if month_first == day_first and not (month_first and all(one == other for one, other in pairs)):
+            return None
+        days = [pair if month_first else pair[::-1] for pair in pairs]
+        periods = [self._date({"month": str(month), "day": str(day)}, direction) for month, day in days]
+        first, last = periods[0], periods[-1]
+        return Period(first.start, last.end, "day") if first and last and first.start < last.end else None
 
     def _week_of(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         """Read "the week of 27 October": Monday to Sunday."""
