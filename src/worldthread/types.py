@@ -76,10 +76,14 @@ class Fact:
         valid_from: the world time from which the fact holds, as the text states it; ``None`` when it states none.
             Not part of the identity, like ``valid_to``.
         valid_to: the world time at which the fact ends, or ended, as the text states it; ``None`` when it states none.
+        begins_by: the first world time at which the fact has begun for certain, when the text states its beginning
+            only to a day, week, month or year: "joined in May" begins at some time from 1 May until before 1 June.
+            ``None`` when ``valid_from`` is exact, or not stated. It is for people who read the fact; the graph counts
+            from ``valid_from``.
 
     Raises:
         InputError: a name is empty, is not valid Unicode, or holds control characters; or a time is not finite, or the
-            end comes before the beginning.
+            end comes before the beginning; or ``begins_by`` is not after ``valid_from``.
 
     Examples:
         >>> print(Fact("Anna", "lives in", "Rome"))
@@ -92,6 +96,7 @@ class Fact:
     aspect: str | None = field(default=None, compare=False)
     valid_from: float | None = field(default=None, compare=False)
     valid_to: float | None = field(default=None, compare=False)
+    begins_by: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         require_name(self.subject, "subject")
@@ -133,6 +138,7 @@ class Thesis:
         aspect: as for :class:`Fact`.
         valid_from: as for :class:`Fact`.
         valid_to: as for :class:`Fact`.
+        begins_by: as for :class:`Fact`.
 
     Raises:
         InputError: the text or a name is empty, or cannot be recorded; or the times are as a fact cannot have them.
@@ -143,6 +149,7 @@ class Thesis:
     aspect: str | None = field(default=None, compare=False)
     valid_from: float | None = field(default=None, compare=False)
     valid_to: float | None = field(default=None, compare=False)
+    begins_by: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         require_text(self.text, "text of a thesis")
@@ -191,6 +198,11 @@ def _require_interval(statement: Statement) -> None:
     start, end = _require_time(statement, "valid_from"), _require_time(statement, "valid_to")
     if start is not None and end is not None and end < start:
         raise InputError(f"valid_to is {end:.16g}, which is before valid_from, {start:.16g}")
+    latest = _require_time(statement, "begins_by")
+    if latest is not None and start is None:
+        raise InputError("begins_by needs valid_from, the earliest beginning")
+    if latest is not None and start is not None and latest <= start:
+        raise InputError(f"begins_by is {latest:.16g}, which is not after valid_from, {start:.16g}")
 
 
 @dataclass(frozen=True)
@@ -275,7 +287,8 @@ class Extraction:
     def digest(self) -> str:
         """32 hexadecimal digits, computed from the whole extraction as written; equal for equal extractions only."""
         parts = [self.extractor, *self.failures]
-        for statement in (*self.statements, *(ending.statement for ending in self.endings)):
+        said = (*self.statements, *(ending.statement for ending in self.endings))
+        for statement in said:
             names = statement.objects if isinstance(statement, Thesis) else (statement.relation, statement.object)
             head = statement.text if isinstance(statement, Thesis) else statement.subject
             parts += [type(statement).__name__, statement.aspect or "", str(len(names)), head, *names]
@@ -284,6 +297,8 @@ class Extraction:
         times = [time for s in self.statements for time in (s.valid_from, s.valid_to)] + [e.at for e in self.endings]
         if any(time is not None for time in times):
             parts += ["" if time is None else time.hex() for time in times]
+        if any(statement.begins_by is not None for statement in said):
+            parts += ["begins by", *("" if s.begins_by is None else s.begins_by.hex() for s in said)]
         if any(ending.never for ending in self.endings):
             parts += ["never" if ending.never else "" for ending in self.endings]
         if self.same_names:

@@ -479,36 +479,40 @@ def test_the_caller_may_say_the_tense() -> None:
 
 
 VALIDITY = [
-    # sentence, is_past, is_event, valid from, valid to
-    ("I moved to Lyon yesterday.", True, True, "2024-05-14", ""),
-    ("I've lived in Ghent since March.", False, False, "2024-03-01", ""),
-    ("I've been at Philips for two years.", False, False, "2022-05-15", ""),
-    ("I was at Philips for two years.", True, False, "", ""),
-    ("From June I work for Airbus.", False, False, "2024-06-01", ""),
-    ("I worked at Opel until last month.", True, False, "", "2024-05-01"),
-    ("In 2008 I lived in Boston.", True, False, "2008-01-01", "2009-01-01"),
-    ("The concert is tomorrow.", False, True, "2024-05-16", "2024-05-17"),
-    ("I was in Prague last week.", True, False, "2024-05-06", "2024-05-13"),
-    ("The shop is closed until Sunday.", False, False, "2024-05-15T10:00", "2024-05-20"),
-    ("I must hand it in by Friday.", False, False, "2024-05-15T10:00", "2024-05-18"),
-    ("I smoked before 2010.", True, False, "", "2010-01-01"),
-    ("I quit before 2010.", True, True, "", ""),
-    ("I married after 2010.", True, True, "", ""),
-    ("After Easter I have a dog.", False, False, "2025-04-21", ""),
-    ("I lived in Oslo from 2010 to 2014.", True, False, "2010-01-01", "2015-01-01"),
-    ("I swim every Saturday.", False, False, "", ""),
-    ("I wanted to move next week.", True, False, "", ""),
-    ("I like tea.", False, False, "", ""),
-    ("I was in Prague last week until Friday.", True, False, "2024-05-06", "2024-05-11"),
-    ("I was in Prague in 2008 and in 2010.", True, False, "", ""),
+    # sentence, is_past, is_event, valid from, valid to, begins by
+    ("I moved to Lyon yesterday.", True, True, "2024-05-14", "", "2024-05-15"),
+    ("I've lived in Ghent since March.", False, False, "2024-03-01", "", "2024-04-01"),
+    ("I've been at Philips for two years.", False, False, "2022-05-15", "", "2023-01-01"),
+    ("I was at Philips for two years.", True, False, "", "", ""),
+    ("From June I work for Airbus.", False, False, "2024-06-01", "", "2024-07-01"),
+    ("I worked at Opel until last month.", True, False, "", "2024-05-01", ""),
+    ("In 2008 I lived in Boston.", True, False, "2008-01-01", "2009-01-01", ""),
+    ("The concert is tomorrow.", False, True, "2024-05-16", "2024-05-17", ""),
+    ("I was in Prague last week.", True, False, "2024-05-06", "2024-05-13", ""),
+    ("The shop is closed until Sunday.", False, False, "2024-05-15T10:00", "2024-05-20", ""),
+    ("I must hand it in by Friday.", False, False, "2024-05-15T10:00", "2024-05-18", ""),
+    ("I smoked before 2010.", True, False, "", "2010-01-01", ""),
+    ("I quit before 2010.", True, True, "", "", ""),
+    ("I married after 2010.", True, True, "", "", ""),
+    ("After Easter I have a dog.", False, False, "2025-04-21", "", ""),
+    ("I lived in Oslo from 2010 to 2014.", True, False, "2010-01-01", "2015-01-01", ""),
+    ("I swim every Saturday.", False, False, "", "", ""),
+    ("I wanted to move next week.", True, False, "", "", ""),
+    ("I moved here this week.", True, True, "2024-05-13", "", "2024-05-16"),
+    ("I moved here last week.", True, True, "2024-05-06", "", "2024-05-13"),
+    ("I moved here three years ago.", True, True, "2021-05-15", "", "2022-01-01"),
+    ("I've lived in Ghent since Monday.", False, False, "2024-05-13", "", ""),
+    ("I like tea.", False, False, "", "", ""),
+    ("I was in Prague last week until Friday.", True, False, "2024-05-06", "2024-05-11", ""),
+    ("I was in Prague in 2008 and in 2010.", True, False, "", "", ""),
 ]
 
 
-@pytest.mark.parametrize(("sentence", "is_past", "is_event", "begin", "end"), VALIDITY)
-def test_validity(sentence: str, is_past: bool, is_event: bool, begin: str, end: str) -> None:
+@pytest.mark.parametrize(("sentence", "is_past", "is_event", "begin", "end", "latest"), VALIDITY)
+def test_validity(sentence: str, is_past: bool, is_event: bool, begin: str, end: str, latest: str) -> None:
     at = seconds(WEDNESDAY)
     bounds = validity(time_expressions(sentence, at), at, is_past=is_past, is_event=is_event)
-    assert tuple(shown(bound) for bound in bounds) == (begin, end)
+    assert tuple(shown(bound) for bound in bounds) == (begin, end, latest)
 
 
 PAST = {"moved", "started", "adopted", "got", "worked", "lived", "was", "broke", "bought", "turned", "quit", "spent"}
@@ -521,7 +525,7 @@ def test_the_development_half_of_the_dates(row: list[str]) -> None:
     at = seconds(time)
     words = set(sentence.lower().rstrip(".").split())
     is_past, is_event = bool(words & PAST), bool(words & OPENS)
-    valid_from, valid_to = validity(time_expressions(sentence, at), at, is_past=is_past, is_event=is_event)
+    valid_from, valid_to, _ = validity(time_expressions(sentence, at), at, is_past=is_past, is_event=is_event)
     if "quit" in words:  # what it ends ends when it began
         valid_from, valid_to = None, valid_from
     assert_bound(valid_from, begin, at, 0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from worldthread import Memory
 from worldthread.errors import InputError
-from worldthread.extract.when import shown_period, shown_time, time_of_saying, world_time
+from worldthread.extract.when import shown_beginning, shown_period, shown_time, time_of_saying, world_time
 from worldthread.types import Fact
 
 MAY = 1714557600.0  # 2024-05-01 10:00 UTC
@@ -125,3 +125,27 @@ def test_a_period_is_shown_with_its_last_day(begin: str, end: str, shown: str | 
 
 def test_turns_are_no_days() -> None:
     assert shown_period(0, 86_400) is None
+    assert shown_beginning(3, 86_400, is_event=True) == "from 3"
+
+
+@pytest.mark.parametrize(
+    ("begin", "begins_by", "event", "state"),
+    [
+        ("2024-03-01", "2024-03-02", "on 2024-03-01", "from 2024-03-01"),
+        ("2024-03-01T18:00", "2024-03-02", "on 2024-03-01", "from 2024-03-01"),
+        ("2024-03-01", "2024-04-01", "in 2024-03", "from 2024-03"),
+        ("2024-12-01", "2025-01-01", "in 2024-12", "from 2024-12"),
+        ("2021-05-15", "2022-01-01", "in 2021", "from 2021"),
+        (
+            "2024-03-04",
+            "2024-03-11",
+            "between 2024-03-04 and 2024-03-10",
+            "from a day between 2024-03-04 and 2024-03-10",
+        ),
+        ("2024-03-04", "2024-03-11T12:00", "from 2024-03-04", "from 2024-03-04"),
+    ],
+)
+def test_a_beginning_is_shown_as_it_was_told(begin: str, begins_by: str, event: str, state: str) -> None:
+    times = world_time(begin, 0.0), world_time(begins_by, 0.0)
+    assert shown_beginning(*times, is_event=True) == event
+    assert shown_beginning(*times, is_event=False) == state

@@ -20,7 +20,7 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph, fold, state_hash
 from worldthread.graph.columns import RowList, RowTable
 from worldthread.graph.strings import StringTable
-from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
+from worldthread.types import Ending, Episode, Extraction, Fact, Interval, Thesis
 
 # few names, so that histories collide: the same facts in different spellings, shared aspects, ties in time
 NAMES = st.sampled_from(["Key 1", "key 1", "the key 1", "locker", "A Locker", "room a"])
@@ -44,7 +44,8 @@ def timed_statements(draw: st.DrawFn) -> Fact | Thesis:
     begin, end = draw(TIMES), draw(TIMES)
     if begin is not None and end is not None:
         begin, end = min(begin, end), max(begin, end)
-    return replace(draw(STATEMENTS), valid_from=begin, valid_to=end)
+    latest = None if begin is None or not draw(st.booleans()) else begin + 1
+    return replace(draw(STATEMENTS), valid_from=begin, valid_to=end, begins_by=latest)
 
 
 ENDINGS = st.builds(Ending, STATEMENTS, st.sampled_from(["gone", "taken"]))
@@ -502,11 +503,25 @@ def test_times_are_part_of_the_extraction_and_not_of_the_statement() -> None:
             work("Airbus", *wrong)
 
 
+def test_a_beginning_is_kept_as_exactly_as_it_was_told() -> None:
+    told = replace(work("Airbus", 3.0), begins_by=9.0)
+    graph = TemporalGraph([Episode("it", 4, extraction=Extraction("test", (told,)))])
+    exact = TemporalGraph([Episode("it", 4, extraction=Extraction("test", (work("Airbus", 3.0),)))])
+    assert graph.state_hash() != exact.state_hash()
+    for same in (graph, TemporalGraph.from_arrays(graph.to_arrays())):
+        [version] = same.versions(told)
+        assert (version.statement.begins_by, version.interval) == (9.0, Interval(3.0))
+        assert same.state_hash() == graph.state_hash()
+    for begin, latest, why in ((None, 9.0, "needs valid_from"), (3.0, 3.0, "not after"), (3.0, math.nan, "finite")):
+        with pytest.raises(InputError, match=why):
+            replace(work("Airbus", begin), begins_by=latest)
+
+
 def test_arrays_of_older_formats_and_wrong_times_are_refused() -> None:
     arrays = TemporalGraph([step(1, place("key", "room")), step(2, place("key", "hand"))]).to_arrays()
     with pytest.raises(InputError, match="format 4"):  # it has no speakers
         TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 4})
-    wrong = {"forms_timed": np.array([0]), "forms_times": np.array([[-2, 0]])}
+    wrong = {"forms_timed": np.array([0]), "forms_times": np.array([[-2, 0, 0]])}
     with pytest.raises(InputError, match="not finite"):
         TemporalGraph.from_arrays({**arrays, **wrong})
 
@@ -519,8 +534,9 @@ def wide_arrays(graph: TemporalGraph) -> dict[str, NDArray[Any]]:
         if name in ("format", "string_index", "string_seed") or name.endswith(("_timed", "_times")):
             continue
         if f"{name}_timed" in arrays:
-            times = np.full((len(array), arrays[f"{name}_times"].shape[1]), -1, np.int64)
-            times[arrays[f"{name}_timed"]] = arrays[f"{name}_times"]
+            width = arrays[f"{name}_times"].shape[1] - (name == "forms")  # it does not say by when a statement begins
+            times = np.full((len(array), width), -1, np.int64)
+            times[arrays[f"{name}_timed"]] = arrays[f"{name}_times"][:, :width]
             array = np.concatenate((array, times), axis=1)
         wide[name] = array.astype(np.int64) if array.dtype == np.int32 else array
     return wide
@@ -539,6 +555,9 @@ def test_arrays_of_the_last_format_are_read() -> None:
     wide = wide_arrays(graph)
     assert {array.dtype for array in wide.values()} == {np.dtype(kind) for kind in ("i8", "u1", "f8")}
     assert TemporalGraph.from_arrays(wide).state_hash() == graph.state_hash() == reference_hash(episodes)
+    arrays = graph.to_arrays()
+    exact = {**arrays, "format": np.array([6], np.int64), "forms_times": arrays["forms_times"][:, :2]}
+    assert TemporalGraph.from_arrays(exact).state_hash() == graph.state_hash()
     with pytest.raises(InputError):
         TemporalGraph.from_arrays({**wide, "keys": wide["keys"] + 2**40})
     with pytest.raises(InputError):
@@ -795,7 +814,7 @@ def test_representations_say_what_is_inside() -> None:
 
 def test_arrays_of_another_format_are_refused() -> None:
     arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
-    with pytest.raises(InputError, match="they have format 9, not 6"):
+    with pytest.raises(InputError, match="they have format 9, not 7"):
         TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 9})
     with pytest.raises(InputError, match="do not hold a graph"):
         TemporalGraph.from_arrays({**arrays, "at": arrays["at"][:0]})

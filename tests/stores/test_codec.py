@@ -15,7 +15,10 @@ from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
 def test_stated_times_are_recorded_exactly_and_only_when_there_are_any(tmp_path: Path) -> None:
     begin, end = 0.1 + 0.2, 1e15 + 0.25
-    facts = (Fact("Tom", "works for", "Acme", "employer of tom", begin, end), Thesis("It rains.", (), None, None, end))
+    facts = (
+        Fact("Tom", "works for", "Acme", "employer of tom", begin, end, 2.5),
+        Thesis("It rains.", (), None, None, end),
+    )
     timed = Episode("x", 1, extraction=Extraction("test/1", facts, (Ending(facts[1], "dry", begin),)))
     plain = Episode("y", 2, extraction=Extraction("test/1", (Thesis("It rains."),), (Ending(facts[0], "fired"),)))
     for episode in (timed, plain):
@@ -25,7 +28,7 @@ def test_stated_times_are_recorded_exactly_and_only_when_there_are_any(tmp_path:
         "reader": "test/1",
         "statements": [{"thesis": "It rains."}],
         "endings": [{"statement": {"fact": ["Tom", "works for", "Acme"], "aspect": "employer of tom",
-                                   "valid_from": begin, "valid_to": end}, "reason": "fired"}],
+                                   "valid_from": begin, "valid_to": end, "begins_by": 2.5}, "reason": "fired"}],
     }  # fmt: skip
     with pytest.raises(InputError, match="before valid_from"):
         decode_episode(encode_episode(timed).replace(b"0.30000000000000004", b"2e15"))

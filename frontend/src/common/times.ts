@@ -21,27 +21,9 @@ export function namedTime(at: number): string {
   return isDate(at) ? shownTime(at) : `turn ${shownTime(at)}`;
 }
 
-const HOUR = 3600; // seconds
-const DAY = 86400;
-
-/** A period that ends with a day in words, with its last day: "on 2024-03-01", "in 2024-03"; null for other periods. */
-function shownPeriod(begin: number, end: number): string | null {
-  if (!isDate(begin) || end <= begin) return null;
-  const day = Math.floor(begin / DAY);
-  if (end - begin > HOUR && Math.floor((end - 1) / DAY) === day) return `on ${shownTime(day * DAY)}`;
-  if (end % DAY !== 0) return null;
-  const [first, last, following] = [shownTime(begin), shownTime(end - DAY), shownTime(end)];
-  if (end - begin === 1) return `until ${last}`; // nothing tells its beginning
-  const year = first.slice(0, 4);
-  if (first.endsWith("-01-01") && following === `${Number(year) + 1}-01-01`) return `in ${year}`;
-  if (first.endsWith("-01") && following.endsWith("-01") && first.slice(0, 7) === last.slice(0, 7)) return `in ${first.slice(0, 7)}`;
-  return `from ${first} to ${last}`;
-}
-
-/** From when, or since when it is known, something holds, and until when it did. */
-export function shownInterval(times: { since: number; until: number | null; is_dated: boolean }): string {
+/** From when, or since when it is known, something holds, and until when it did; `days` says it of whole days. */
+export function shownInterval(times: { since: number; until: number | null; is_dated: boolean; days: string | null }): string {
+  if (times.days !== null) return times.days;
   const begin = `${times.is_dated ? "from" : "known since"} ${namedTime(times.since)}`;
-  if (times.until === null) return begin;
-  const period = times.is_dated ? shownPeriod(times.since, times.until) : null;
-  return period ?? `${begin}${times.is_dated ? "" : ", true"} until ${shownTime(times.until)}`;
+  return times.until === null ? begin : `${begin}${times.is_dated ? "" : ", true"} until ${shownTime(times.until)}`;
 }

@@ -103,7 +103,7 @@ export interface Summary {
   /** When something was recorded, in seconds since 1970. */
   recorded: number[];
   /** Some statements that hold, from the last texts. */
-  latest: (Said & { since: number; is_dated: boolean })[];
+  latest: (Said & { since: number; until: number | null; is_dated: boolean; days: string | null })[];
   most_drawn: number;
 }
 
@@ -112,6 +112,8 @@ export interface Version {
   until: number | null;
   /** Whether a text tells when it began; otherwise `since` is the time of the text. */
   is_dated: boolean;
+  /** From when until when it holds, where the text gives days, months or years: "on 2024-03-01". */
+  days: string | null;
   sources: string[];
   more_sources: number;
   ended_by: string | null;

@@ -114,7 +114,7 @@ export class Panel {
                   "li",
                   {},
                   h("a", { href: this.actions.link({ kind: "statement", id: one.id }) }, one.text),
-                  h("span", { class: "muted" }, ` ${shownInterval({ ...one, until: null })}`),
+                  h("span", { class: "muted" }, ` ${shownInterval(one)}`),
                 ),
               ),
             ),

@@ -107,6 +107,31 @@ def shown_period(begin: float, end: float) -> str | None:
     return f"from {first} to {last}"
 
 
+def shown_beginning(begin: float, begins_by: float, *, is_event: bool) -> str:
+    """Return the beginning of what goes on in words, as exactly as it was told.
+
+    Args:
+        begin: the earliest world time at which it began.
+        begins_by: the first world time at which it had begun for certain.
+        is_event: whether an event is told ("joined in May"), not what came of it ("works there since May").
+
+    Returns:
+        Such as "on 2024-03-01", "in 2024-03", "in 2024" or "between 2024-03-04 and 2024-03-10" of an event, and else
+        "from 2024-03-01", "from 2024-03", "from 2024" or "from a day between 2024-03-04 and 2024-03-10".
+    """
+    first, last, following = shown_time(begin), shown_time(begins_by - _DAY), shown_time(begins_by)
+    if not is_date(begin) or begins_by % _DAY:
+        return f"from {first}"
+    if begins_by - begin <= _DAY:
+        return f"{'on' if is_event else 'from'} {shown_time(begin - begin % _DAY)}"
+    year, month = first[:4], first[:7]
+    if following.endswith("-01") and last.startswith(month):
+        return f"{'in' if is_event else 'from'} {month}"
+    if following == f"{int(year) + 1:04}-01-01":
+        return f"{'in' if is_event else 'from'} {year}"
+    return f"{'' if is_event else 'from a day '}between {first[:10]} and {last}"
+
+
 def time_of_saying(at: float) -> float:
     """Return the time against which "today" and "last month" in a passage are understood.
 

@@ -22,13 +22,15 @@ from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, NEVER, StringTable
 from worldthread.provenance import Provenance
 
-ARRAYS_FORMAT: Final = 6
+ARRAYS_FORMAT: Final = 7
 """Version of the layout that :func:`state_to_arrays` writes.
 
-Format 5 is read too: its integers all have 64 bits, and it has no index of strings. Older ones are not, since they lack
-the speakers of episodes: the graph is then made from the record.
+Format 6 is read too, whose statements all begin exactly when they say, and format 5, whose integers have 64 bits and
+which has no index of strings. Older ones are not, since they lack the speakers of episodes: the graph is then made from
+the record.
 """
 
+_EXACT_FORMAT: Final = 6
 _WIDE_FORMAT: Final = 5
 
 _FORM_COLUMNS: Final = (
@@ -37,6 +39,7 @@ _FORM_COLUMNS: Final = (
     "string or none",
     "string",
     "string or none",
+    "time or none",
     "time or none",
     "time or none",
 )
@@ -148,10 +151,12 @@ def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     found = int(_column(arrays, "format", 1)[0])
     if found == _WIDE_FORMAT:
         arrays = _with_narrow_numbers(arrays)
-    elif found != ARRAYS_FORMAT:
+    elif found not in (ARRAYS_FORMAT, _EXACT_FORMAT):
         raise ValueError(f"they have format {found}, not {ARRAYS_FORMAT}")
+    if found != ARRAYS_FORMAT:
+        arrays = _with_exact_beginnings(arrays)
     index, seed = None, None
-    if found == ARRAYS_FORMAT:
+    if found != _WIDE_FORMAT:
         index, seed = (
             _column(arrays, "string_index", None, np.uint64),
             int(_column(arrays, "string_seed", 1, np.uint64)[0]),
@@ -259,7 +264,7 @@ def _with_narrow_numbers(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArra
     narrow = dict(arrays)
     tables = {f"{name}_rows": columns for name, (_, _, columns) in _EVENT_TABLES.items()}
     tables |= {f"{name}_rows": columns for name, (columns, _) in _WRITTEN_TABLES.items()}
-    tables |= {"keys": _KEY_COLUMNS, "forms": _FORM_COLUMNS, "incident_rows": ("statement",)}
+    tables |= {"keys": _KEY_COLUMNS, "forms": _FORM_COLUMNS[:-1], "incident_rows": ("statement",)}
     for name, columns in tables.items():
         if name in narrow:
             rows = narrow[name]
@@ -275,6 +280,12 @@ def _with_narrow_numbers(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArra
     if "same_names" in narrow:
         narrow["same_names"] = PackedRows.of(narrow["same_names"].reshape(-1, 3)).narrow
     return narrow
+
+
+def _with_exact_beginnings(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return arrays of format 6 in format 7: no statement says by when it begins."""
+    times = arrays["forms_times"]
+    return {**arrays, "forms_times": np.hstack([times, np.full((len(times), 1), ABSENT, times.dtype)])}
 
 
 def _within(numbers: NDArray[Any], what: str, bounds: _Bounds) -> NDArray[Any]:

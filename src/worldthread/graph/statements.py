@@ -20,7 +20,8 @@ from worldthread.types import Fact, Statement, Thesis, fact_id, thesis_id
 
 KEY_COLUMNS: Final = 3
 FORM_COLUMNS: Final = 5
-FORM_TIMES: Final = 2
+FORM_TIMES: Final = 3
+_NO_TIMES: Final = (ABSENT,) * FORM_TIMES
 
 _SEPARATOR: Final = "\x1f"  # joins the objects of a thesis; names cannot contain it
 _MOST_MADE: Final = 1 << 16  # facts and theses that are kept as objects
@@ -53,8 +54,8 @@ class StatementTable:
         self.keys = RowList(PackedRows(np.zeros((0, KEY_COLUMNS), np.int32)))
         """Normalised (subject, relation, object) of a fact; (text, ``ABSENT``, joined objects) of a thesis."""
         self.forms = RowList(PackedRows(np.zeros((0, FORM_COLUMNS), np.int32), FORM_TIMES))
-        """(statement, subject, relation, object, aspect, valid from, valid to) of a fact; (statement, text, ``ABSENT``,
-        joined objects, aspect, valid from, valid to) of a thesis."""
+        """(statement, subject, relation, object, aspect, valid from, valid to, begins by) of a fact; (statement, text,
+        ``ABSENT``, joined objects, aspect, valid from, valid to, begins by) of a thesis."""
         self._index()
         self.timed_forms: set[int] = set()
         """The forms that state when they begin or end."""
@@ -103,7 +104,7 @@ class StatementTable:
         """Return the number of a statement as written, with its aspect and times; a new one is added."""
         intern = self.strings.intern
         aspect = ABSENT if statement.aspect is None else intern(statement.aspect)
-        times = time_to_integer(statement.valid_from), time_to_integer(statement.valid_to)
+        times = tuple(map(time_to_integer, (statement.valid_from, statement.valid_to, statement.begins_by)))
         if isinstance(statement, Fact):
             written = (intern(statement.subject), intern(statement.relation), intern(statement.object), aspect, *times)
         else:
@@ -112,7 +113,7 @@ class StatementTable:
         if form is None:
             form = self._number_by_form[written] = len(self.forms)
             self.forms.append((self._intern_key(statement), *written))
-            if times != (ABSENT, ABSENT):
+            if times != _NO_TIMES:
                 self.timed_forms.add(form)
         return form
 
@@ -185,10 +186,10 @@ class StatementTable:
         """Return a form as a fact or thesis."""
         statement = self._made.get(form)
         if statement is None:
-            _, a, b, c, aspect_number, valid_from, valid_to = self.forms[form]
+            _, a, b, c, aspect_number, *stated = self.forms[form]
             strings = self.strings.items
             aspect = None if aspect_number == ABSENT else strings[aspect_number]
-            times = integer_to_time(valid_from), integer_to_time(valid_to)
+            times = tuple(map(integer_to_time, stated))
             if b != ABSENT:
                 statement = Fact(strings[a], strings[b], strings[c], aspect, *times)
             else:

@@ -7,12 +7,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from worldthread.extract.when import shown_period, shown_time
+from worldthread.extract.when import shown_beginning, shown_period, shown_time
 from worldthread.types import Episode, Fact, Hit, Version
 
 _BYTES_PER_TOKEN: Final = 3
 _HEADS: Final = {"fact": "Facts:", "thesis": "Statements:", "episode": "Passages:"}
 _CUT: Final = " [...]"
+_EVENT: Final = re.compile(  # regular verbs in the past or perfect, and irregular ones that tell a change
+    r"(?:has (?:been )?)?(?:was|were|[a-z]+ed|became|begun|began|bought|broken?|brought|came|come|cut|fallen|fell|"
+    r"forbade|found|gave|given|gone|got|gotten|had|laid|learnt|left|let|lost|met|quit|set|shut|sold|taken|took|wed|went|"
+    r"won)\b"
+)
 _INDENTED: Final = r"\g<0>    "
 _LINE_BREAK: Final = re.compile(r"(?:\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])(?=[^\n\r])")
 
@@ -43,15 +48,39 @@ def shown_interval(version: Version) -> str:
     Returns:
         "from" the beginning that its text gives; "known since" the time of the text where it gives none, since what
         somebody tells began before. "until" its end, if it has one. Periods that end with a day are shown as by
-        :func:`~worldthread.extract.when.shown_period`: "on 2024-03-01".
+        :func:`~worldthread.extract.when.shown_period`: "on 2024-03-01". A beginning that was told to a month is shown
+        as by :func:`~worldthread.extract.when.shown_beginning`: "from 2024-03".
     """
     interval = version.interval
+    days = shown_days(version)
+    if days is not None:
+        return days
     begin, end = shown_time(interval.valid_from), shown_time(interval.valid_to)
-    if version.statement.valid_from is None:
-        return f"known since {begin}" if interval.is_open else f"known since {begin}, true until {end}"
+    is_stated = version.statement.valid_from is not None
     if interval.is_open:
-        return f"from {begin}"
-    return shown_period(interval.valid_from, interval.valid_to) or f"from {begin} until {end}"
+        return f"from {begin}" if is_stated else f"known since {begin}"
+    return f"from {begin} until {end}" if is_stated else f"known since {begin}, true until {end}"
+
+
+def shown_days(version: Version) -> str | None:
+    """Return the days, months or years that a text gives for a version, in words.
+
+    Args:
+        version: the version.
+
+    Returns:
+        Such as "on 2024-03-01" and "from 2024-03"; ``None`` where its text gives no beginning, or one to the second,
+        or the version ended at a time of day.
+    """
+    interval, statement = version.interval, version.statement
+    if statement.valid_from is None:
+        return None
+    if not interval.is_open:
+        return shown_period(interval.valid_from, interval.valid_to)
+    if statement.begins_by is None or statement.valid_from != interval.valid_from:
+        return None
+    is_event = isinstance(statement, Fact) and _EVENT.match(statement.relation) is not None
+    return shown_beginning(statement.valid_from, statement.begins_by, is_event=is_event)
 
 
 def listed_hit(mark: str, hit: Hit) -> str:

@@ -11,8 +11,9 @@
 
 ``text`` and ``at`` are required; empty parts are left out. ``user``, ``agent`` and ``session`` are strings, and
 ``metadata`` is an object of strings, numbers and truth values. A statement whose text states times has ``valid_from``
-and ``valid_to`` too, an ending ``at``; a correction has ``"never": true``. An episode whose extraction was replaced has
-``extracted_at``. Numbers survive exactly (shortest decimal form).
+and ``valid_to`` too, and ``begins_by`` where its beginning is not exact; an ending has ``at``; a correction has
+``"never": true``. An episode whose extraction was replaced has ``extracted_at``. Numbers survive exactly (shortest
+decimal form).
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def decode_episode(data: bytes | str) -> Episode:
 _EPISODE_OPTIONAL = frozenset(
     {"source", "recorded_at", "extracted_at", "speaker", "user", "agent", "session", "metadata", "reading"}
 )
-_STATEMENT_OPTIONAL = frozenset({"aspect", "valid_from", "valid_to"})
+_STATEMENT_OPTIONAL = frozenset({"aspect", "valid_from", "valid_to", "begins_by"})
 _EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures", "same_names"})
 
 
@@ -120,6 +121,8 @@ def _statement_document(statement: Statement) -> dict[str, Any]:
         document["valid_from"] = statement.valid_from
     if statement.valid_to is not None:
         document["valid_to"] = statement.valid_to
+    if statement.begins_by is not None:
+        document["begins_by"] = statement.begins_by
     return document
 
 
@@ -151,9 +154,9 @@ def _decode_statement(value: object) -> Statement:
     return Thesis(document["thesis"], tuple(_list(document.get("objects", []), "objects")), *_optional_parts(document))
 
 
-def _optional_parts(document: dict[str, Any]) -> tuple[str | None, float | None, float | None]:
+def _optional_parts(document: dict[str, Any]) -> tuple[str | None, float | None, float | None, float | None]:
     """Return aspect and stated times of a statement; what is wrong with them, the statement says."""
-    return document.get("aspect"), document.get("valid_from"), document.get("valid_to")
+    return document.get("aspect"), document.get("valid_from"), document.get("valid_to"), document.get("begins_by")
 
 
 def _object(

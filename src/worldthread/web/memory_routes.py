@@ -17,6 +17,7 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.when import world_time
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, number_variants
+from worldthread.retrieve.text import shown_days
 from worldthread.types import Episode, Fact, Hit, Recall, Statement, Version
 from worldthread.web.answers import json_response, number_parameter, read_json, shown_path, text_parameter
 from worldthread.web.app_state import FILE_KEY, AppState
@@ -464,12 +465,19 @@ def _statement_fields(statement: Statement) -> dict[str, Any]:
     return {"kind": "thesis", "id": statement.id, "text": statement.text, "names": list(statement.key[1])}
 
 
-def _version_fields(version: Version) -> dict[str, Any]:
+def _time_fields(version: Version) -> dict[str, Any]:
     interval = version.interval
     return {
         "since": interval.valid_from,
         "until": None if interval.is_open else interval.valid_to,
         "is_dated": version.statement.valid_from is not None,
+        "days": shown_days(version),
+    }
+
+
+def _version_fields(version: Version) -> dict[str, Any]:
+    return {
+        **_time_fields(version),
         "sources": list(version.sources[:_SOURCES]),
         "more_sources": max(len(version.sources) - _SOURCES, 0),
         "ended_by": version.ended_by,
@@ -517,8 +525,7 @@ def _reading(opened: OpenMemory, request: Request) -> Iterator[tuple[TemporalGra
 
 def _latest_fields(graph: TemporalGraph, number: int) -> dict[str, Any]:
     last = graph.numbered_versions(number)[-1]
-    is_dated = last.statement.valid_from is not None
-    return {**_statement_fields(last.statement), "since": last.interval.valid_from, "is_dated": is_dated}
+    return {**_statement_fields(last.statement), **_time_fields(last)}
 
 
 _NO_DRAWING: Final = {

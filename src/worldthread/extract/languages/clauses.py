@@ -226,12 +226,15 @@ class StatementReader:
         if self._at is None or not times:
             return facts
         is_past = holds in ("past", "event")
-        valid_from, valid_to = validity(times, self._at, is_past=is_past, is_event=holds == "event")
+        valid_from, valid_to, begins_by = validity(times, self._at, is_past=is_past, is_event=holds == "event")
         if valid_from is None and valid_to is None:
             return facts
         if valid_from is None and valid_to is not None and valid_to <= self._at:
             valid_from = valid_to - 1  # it held just before; nothing says since when
-        return [f if f.relation in _UNDATED else replace(f, valid_from=valid_from, valid_to=valid_to) for f in facts]
+        return [
+            f if f.relation in _UNDATED else replace(f, valid_from=valid_from, valid_to=valid_to, begins_by=begins_by)
+            for f in facts
+        ]
 
     def _occurs(self, element: Element) -> bool:
         """Return whether the words of an element, or a form of its verb, occur in the sentence at all."""

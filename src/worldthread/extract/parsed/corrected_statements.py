@@ -81,5 +81,5 @@ def _given(
         or words.lower() == old.key[2]
     ):
         return None
-    fact = replace(old, object=words, valid_from=None, valid_to=None)
+    fact = replace(old, object=words, valid_from=None, valid_to=None, begins_by=None)
     return replace(fact, aspect=aspect_for(fact))

@@ -153,7 +153,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/11"
+    name: Final = "parsed/12"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""

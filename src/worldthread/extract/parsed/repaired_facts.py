@@ -109,13 +109,13 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
     if fact.relation == "has age" and (_is_quantity(fact.object, sentence) or (is_turning and fact.valid_from is None)):
         return None
     if fact.valid_from is not None and _OTHER_DAY.search(sentence) is not None:
-        fact = replace(fact, valid_from=None, valid_to=None)
+        fact = replace(fact, valid_from=None, valid_to=None, begins_by=None)
     if is_turning:
         fact = replace(fact, valid_to=None)
     if fact.relation == "is called" or (
         fact.relation == "has age" and not is_turning and _is_of_another_time(fact, at)
     ):
-        fact = replace(fact, valid_from=None, valid_to=None)  # "I'm 40, have the licence since 2004"
+        fact = replace(fact, valid_from=None, valid_to=None, begins_by=None)  # "I'm 40, have the licence since 2004"
     if _DATED_STATE.search(fact.object) is not None and _STATE.fullmatch(fact.relation) is not None:
         fact = replace(fact, object=_DATED_STATE.sub("", fact.object))  # "I run a farm, lambing starts on 12 March"
     return _with_perfect(fact, sentence)

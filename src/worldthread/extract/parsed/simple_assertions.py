@@ -19,7 +19,7 @@ from worldthread.extract.parsed.simple_sentences import KIN, LISTS, Simple
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.extract.prose.words import third_person
-from worldthread.extract.times import time_expressions
+from worldthread.extract.times import latest_beginning, time_expressions
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
@@ -331,7 +331,8 @@ def _dated(fact: Fact, at: float | None) -> Fact | None:
         rest = f"{before.rstrip(' ,')}{after}".strip(" ,")
         if not rest:
             return None
-        return replace(fact, object=rest, valid_from=time.valid_from)
+        begins_by = latest_beginning(time, at, is_event=is_past)
+        return replace(fact, object=rest, valid_from=time.valid_from, begins_by=begins_by)
     if time.role != "at":
         return None if _RELATIVE_TIME.search(value) else fact
     lead = re.match(r"(?:on|in|at|for|from) ", named, re.IGNORECASE)

@@ -120,11 +120,14 @@ def with_validity(
     if lasts:  # "over the last six months I've been learning to weld", and still
         times = [time._replace(valid_to=None) if time.valid_to == at else time for time in times]
     is_over = has_length or any(time.role == "duration" for time in times) or _is_occasion(clause)
-    valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state and not is_over)
+    is_event = not is_state and not is_over
+    valid_from, valid_to, begins_by = validity(times, at, is_past=is_past, is_event=is_event)
     if valid_from is None and valid_to is None:
         return stated
     is_to_come = valid_from is not None and valid_from > at
     if is_to_come and _stays(clause, fact.relation, is_state=is_state):
+        is_long = valid_from is not None and valid_to is not None and valid_to - valid_from > _DAY
+        begins_by = valid_to if is_long else None  # "starts at Airbus in June", but not "on 3 June"
         valid_to = max((time.valid_to for time in times if time.role == "during" and time.valid_to), default=None)
     if (
         (fact.aspect or "").startswith("day of ")
@@ -148,7 +151,9 @@ def with_validity(
         fact = replace(fact, relation=planned(fact.relation, clause.lemma), aspect=None)
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
-    return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
+    if valid_from is None or valid_to is not None:
+        begins_by = None
+    return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to, begins_by=begins_by))
 
 
 def _is_around(time: TimeExpression, at: float) -> bool:

@@ -85,7 +85,7 @@ class ProseExtractor:
     * "No longer", "stopped" and "does not" end the fact that is denied, and the thesis that says nothing else.
     """
 
-    name: Final = "prose/6"
+    name: Final = "prose/7"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""

@@ -1,6 +1,13 @@
 """Finds the times that sentences name, and says when a statement holds."""
 
-from worldthread.extract.times.expressions import Role, TimeExpression, time_expressions, validity
+from worldthread.extract.times.expressions import (
+    Role,
+    TimeExpression,
+    Validity,
+    latest_beginning,
+    time_expressions,
+    validity,
+)
 from worldthread.extract.times.periods import Precision
 
-__all__ = ["Precision", "Role", "TimeExpression", "time_expressions", "validity"]
+__all__ = ["Precision", "Role", "TimeExpression", "Validity", "latest_beginning", "time_expressions", "validity"]

@@ -83,6 +83,21 @@ class TimeExpression(NamedTuple):
     precision: Precision
 
 
+class Validity(NamedTuple):
+    """When a statement holds, in seconds since 1970-01-01 UTC.
+
+    Args:
+        valid_from: the beginning, inclusive; ``None`` where no time is given.
+        valid_to: the end, exclusive; ``None`` where no time is given.
+        begins_by: the first second at which it has begun for certain, where there is a beginning and no end, and the
+            beginning is given to a day, week, month or year only; else ``None``.
+    """
+
+    valid_from: float | None
+    valid_to: float | None
+    begins_by: float | None = None
+
+
 def time_expressions(
     sentence: str, at: float, *, language: str = "en", is_past: bool | None = None
 ) -> list[TimeExpression]:
@@ -123,9 +138,7 @@ def time_expressions(
     return list(_Reader(sentence, now, words, is_past).read(first)) if first else []
 
 
-def validity(
-    expressions: Sequence[TimeExpression], at: float, *, is_past: bool, is_event: bool
-) -> tuple[float | None, float | None]:
+def validity(expressions: Sequence[TimeExpression], at: float, *, is_past: bool, is_event: bool) -> Validity:
     """Return when a statement holds by the times that its clause names: where all of them hold.
 
     :class:`TimeExpression` says what each role gives. A state ("lived", "was at") holds in the period. An event that is
@@ -141,19 +154,59 @@ def validity(
         is_event: whether the verb tells a change, not a state or an occasion.
 
     Returns:
-        The beginning and the end, in seconds since 1970-01-01 UTC, half-open; ``None`` where no time is given. Two
-        times ``None`` when the expressions exclude each other, or when the past is told by a time to come.
+        The bounds; none of them when the expressions exclude each other, or when the past is told by a time to come.
     """
     begin, end = -math.inf, math.inf
+    latest: float | None = None
     for expression in expressions:
         low, high = _bounds(expression, at, is_past, is_event)
         if is_past and low is not None and low > at:
             continue
-        begin = begin if low is None else max(begin, low)
+        if low is not None and low > begin:
+            begin, latest = low, latest_beginning(expression, at, is_event=is_past and is_event)
         end = end if high is None else min(end, high)
     if begin >= end:
-        return None, None
-    return (begin if math.isfinite(begin) else None), (end if math.isfinite(end) else None)
+        return Validity(None, None)
+    if math.isfinite(end):
+        return Validity(begin if math.isfinite(begin) else None, end)
+    if not math.isfinite(begin):
+        return Validity(None, None)
+    return Validity(begin, None, latest if latest is not None and latest > begin else None)
+
+
+def latest_beginning(expression: TimeExpression, at: float, *, is_event: bool) -> float | None:
+    """Return the time before which what an expression dates begins: the end of the day, week, month or year given.
+
+    Args:
+        expression: the time.
+        at: time of the message in seconds since 1970-01-01 UTC.
+        is_event: whether it dates something that happened at a moment of its day: "joined on Monday"; what "is open
+            from Monday" begins with the day.
+
+    Returns:
+        Seconds since 1970-01-01 UTC; not after the day of the message for a period that holds it, since "we moved this
+        month" was before now. ``None`` where the beginning is exact.
+    """
+    low = expression.valid_from
+    latest = None if low is None else _end_of_unit(expression, low)
+    if low is None or latest is None:
+        return None
+    if low <= at < latest:
+        latest = at + _DAY - at % _DAY
+    return latest if is_event or latest - low > _DAY else None
+
+
+def _end_of_unit(expression: TimeExpression, low: float) -> float | None:
+    if expression.role in ("at", "duration"):
+        return _in_unit(expression._replace(valid_to=expression.valid_to or low + _DAY))[1]
+    if expression.role != "since" or low % _DAY:
+        return None
+    day = _EPOCH + timedelta(seconds=low)
+    if expression.precision == "month" and day.day == 1:
+        return _seconds(datetime(day.year + day.month // 12, day.month % 12 + 1, 1))
+    if expression.precision == "year" and (day.month, day.day) == (1, 1):
+        return _seconds(datetime(day.year + 1, 1, 1))
+    return low + 7 * _DAY if expression.precision == "week" else None
 
 
 def _bounds(expression: TimeExpression, at: float, is_past: bool, is_event: bool) -> tuple[float | None, float | None]:
