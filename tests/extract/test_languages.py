@@ -248,7 +248,7 @@ def test_hostile_texts_take_linear_time_and_do_not_fail(piece: str) -> None:
         ("Seit drei Jahren arbeite ich bei Lenz.", [("works at", "2021-05-15", "")]),
         ("Ich bin gestern nach Gera gezogen.", [("lives in", "2024-05-14", "")]),
         ("Von 2010 bis 2014 habe ich in Gera gewohnt.", [("lived in", "2010-01-01", "2015-01-01")]),
-        ("Ich bin noch bis Sonntag in Gera.", [("is in", "2024-05-15", "2024-05-20")]),
+        ("Ich bin noch bis Sonntag in Gera.", [("is in", "", "2024-05-20")]),
         ("Heute wohne ich in Gera.", [("lives in", "", "")]),
         ("Seit 2020 arbeite ich bei Lenz und wohne in Gera.", [("works at", "2020-01-01", ""), ("lives in", "", "")]),
         ("Ich war letzte Woche in Gera.", [("was in", "2024-05-06", "2024-05-13")]),

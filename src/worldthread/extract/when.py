@@ -14,7 +14,8 @@ _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASC
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TURNS: Final = 1e8
 _HOUR: Final = 3_600.0
-_DAY: Final = 86_400.0
+DAY: Final = 86_400.0
+"""The seconds of a day."""
 _FORMS: Final = (
     'a number (a turn, or seconds since 1970-01-01 UTC), a date or datetime, or a string such as "42", "2024-05-01", '
     '"2024-05-01 10:30" or "2024-05-01T10:30:00+02:00"'
@@ -92,11 +93,11 @@ def shown_period(begin: float, end: float) -> str | None:
     """
     if abs(begin) < _TURNS or end <= begin:
         return None
-    if end - begin > _HOUR and begin // _DAY == (end - 1) // _DAY:
-        return f"on {shown_time(begin - begin % _DAY)}"
-    if end % _DAY:
+    if end - begin > _HOUR and begin // DAY == (end - 1) // DAY:
+        return f"on {shown_time(begin - begin % DAY)}"
+    if end % DAY:
         return None
-    first, last, following = shown_time(begin), shown_time(end - _DAY), shown_time(end)
+    first, last, following = shown_time(begin), shown_time(end - DAY), shown_time(end)
     if end - begin == 1:
         return f"until {last}"
     year, month = first[:4], first[:7]
@@ -119,11 +120,11 @@ def shown_beginning(begin: float, begins_by: float, *, is_event: bool) -> str:
         Such as "on 2024-03-01", "in 2024-03", "in 2024" or "between 2024-03-04 and 2024-03-10" of an event, and else
         "from 2024-03-01", "from 2024-03", "from 2024" or "from a day between 2024-03-04 and 2024-03-10".
     """
-    first, last, following = shown_time(begin), shown_time(begins_by - _DAY), shown_time(begins_by)
-    if not is_date(begin) or begins_by % _DAY:
+    first, last, following = shown_time(begin), shown_time(begins_by - DAY), shown_time(begins_by)
+    if not is_date(begin) or begins_by % DAY:
         return f"from {first}"
-    if begins_by - begin <= _DAY:
-        return f"{'on' if is_event else 'from'} {shown_time(begin - begin % _DAY)}"
+    if begins_by - begin <= DAY:
+        return f"{'on' if is_event else 'from'} {shown_time(begin - begin % DAY)}"
     year, month = first[:4], first[:7]
     if following.endswith("-01") and last.startswith(month):
         return f"{'in' if is_event else 'from'} {month}"

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from worldthread.extract.when import shown_beginning, shown_period, shown_time
+from worldthread.extract.when import DAY, is_date, shown_beginning, shown_period, shown_time
+from worldthread.graph.fold import SAID_TO_END
 from worldthread.types import Episode, Fact, Hit, Version
 
 _BYTES_PER_TOKEN: Final = 3
@@ -69,12 +70,14 @@ def shown_days(version: Version) -> str | None:
         version: the version.
 
     Returns:
-        Such as "on 2024-03-01" and "from 2024-03"; ``None`` where its text gives no beginning, or one to the second,
-        or the version ended at a time of day.
+        Such as "on 2024-03-01" and "from 2024-03", and with the time of a text that gives the last day "known since
+        2024-05-15T10:00:00Z, true until 2024-05-17"; ``None`` where the text gives neither, or a time of day.
     """
     interval, statement = version.interval, version.statement
     if statement.valid_from is None:
-        return None
+        if version.reason != SAID_TO_END or not is_date(interval.valid_to) or interval.valid_to % DAY:
+            return None
+        return f"known since {shown_time(interval.valid_from)}, true until {shown_time(interval.valid_to - DAY)}"
     if not interval.is_open:
         return shown_period(interval.valid_from, interval.valid_to)
     if statement.begins_by is None or statement.valid_from != interval.valid_from:

@@ -231,6 +231,8 @@ class StatementReader:
             return facts
         if valid_from is None and valid_to is not None and valid_to <= self._at:
             valid_from = valid_to - 1  # it held just before; nothing says since when
+        elif valid_from == self._at and valid_to is not None:
+            valid_from = None  # "bis Freitag": nothing says since when
         return [
             f if f.relation in _UNDATED else replace(f, valid_from=valid_from, valid_to=valid_to, begins_by=begins_by)
             for f in facts

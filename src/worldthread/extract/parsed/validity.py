@@ -147,12 +147,16 @@ def with_validity(
         return stated  # the time of what is planned
     is_duty = any(c.dep_ == "xcomp" for c in clause.verb.rights)
     is_meant = clause.lemma in WORDS["intentions"] and (clause.lemma != "have" or is_duty)
+    if clause.is_progressive and valid_to is not None and not fact.relation.startswith("is "):
+        fact = replace(fact, relation=_for_a_time(fact.relation, clause.verb), aspect=None)
     if clause.is_progressive and not clause.is_past and not is_meant and is_to_come:
         fact = replace(fact, relation=planned(fact.relation, clause.lemma), aspect=None)
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
     if valid_from is None or valid_to is not None:
         begins_by = None
+    if valid_from == at and valid_to is not None:
+        valid_from = None  # "I'm in Lyon until Friday": nothing says since when
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to, begins_by=begins_by))
 
 
@@ -278,6 +282,12 @@ def planned(relation: str, lemma: str) -> str:
     if not relation.startswith("is ") or not participle.endswith("ing"):
         return relation
     return f"plans to {lemma.partition(' ')[0]} {rest}".strip()
+
+
+def _for_a_time(relation: str, verb: Token) -> str:
+    """Return the relation of what somebody does for a time only: "is working at" for "works at"."""
+    simple, _, rest = relation.partition(" ")
+    return f"is {verb.lower_} {rest}".strip() if simple == third_person(verb.lemma_.lower()) else relation
 
 
 def _is_state(clause: Clause) -> bool:
