@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 import pytest
 
+from worldthread import Memory
+
 pytestmark = pytest.mark.language
 
 Stated: TypeAlias = Callable[..., list[tuple[str, str, str]]]
@@ -130,3 +132,26 @@ def test_nothing_happens_at_a_time_in_a_game(stated: Stated) -> None:
 )
 def test_an_occasion_is_over_and_a_result_lasts(stated: Stated, sentence: str, begin: str, end: str) -> None:
     assert [(first, last) for _, first, last in stated(sentence)] == [(begin, end)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("I joined a gym last week.", "joined gym (between 2024-05-06 and 2024-05-12)"),
+        ("I joined the choir on Monday.", "joined choir (on 2024-05-13)"),
+        ("We bought a house in March.", "bought house (in 2024-03)"),
+        ("I've worked at Acme since March.", "works at Acme (from 2024-03)"),
+        ("I moved to Oslo three years ago.", "lives in Oslo (from 2021)"),
+        ("I start at Airbus in June.", "works at Airbus (from 2024-06)"),
+        ("I start at Airbus on 3 June.", "works at Airbus (from 2024-06-03)"),
+        ("I'm working at Target on Friday.", "plans to work at Target (on 2024-05-17)"),
+        ("I'm in Lyon until Friday.", "is in Lyon (known since 2024-05-15, true until 2024-05-17)"),
+        ("I'm vegetarian now since like March.", "is vegetarian (from 2024-03)"),
+        ("I want to go to Japan in 2026.", "wants to go to Japan in 2026 (known since 2024-05-15)"),
+        ("My sister Maria's flat burned down.", "sister Maria's flat burned down (known since 2024-05-15)"),
+    ],
+)
+def test_times_are_shown_as_they_were_told(sentence: str, shown: str) -> None:
+    with Memory(embedder="fake", model="none", user="Ana") as memory:
+        memory.remember([{"role": "user", "content": sentence}], at="2024-05-15")
+        assert shown in memory.recall(sentence, kinds=["fact"]).text

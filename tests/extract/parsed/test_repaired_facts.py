@@ -56,6 +56,12 @@ def mended(fact: Fact, sentence: str, message: str = "") -> str | None:
         ("My son Fabian's phone costs 45.", ("user", "has son", "Fabian's"), "user | has son | Fabian"),
         ("My assistant Blathnaid's out.", ("Blathnaid", "'s out with", "flu"), None),
         ("The conductor, two porters.", ("Zbyszek", "is a", "pianist, two husbands"), None),
+        ("My friend Ana's wedding was lovely, she likes tea.", ("user's friend Ana's wedding", "likes", "tea"), None),
+        ("She hated it, Ana's car.", ("Ana's car", "broke", "down"), "Ana's car | broke | down"),
+        ("I have three, Ed 14 and Al 5.", ("user", "has", "three, Ed 14 and Al 5"), None),
+        ("I live alone, my son comes on Sundays.", ("user", "lives with", "user's son"), None),
+        ("I live alone in Bath.", ("user", "lives in", "Bath"), "user | lives in | Bath"),
+        ("I lost 3 kilos, now I'm 84.", ("user", "has age", "84"), None),
         ("He is a doctor, as is she.", ("Piet", "is a", "doctor"), "Piet | is a | doctor"),
     ],
 )

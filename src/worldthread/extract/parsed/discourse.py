@@ -390,7 +390,7 @@ class Discourse:
 
     def is_person(self, name: str) -> bool:
         """Return whether a name is that of a person, as far as the text shows."""
-        if name in self._things:
+        if name in self._things or is_owned_thing(name):
             return False
         return name in self._persons or name in self._context.persons or self._context.is_person(name)
 
@@ -462,7 +462,7 @@ class Discourse:
 
     def _may_be_person(self, name: str) -> bool:
         """Return whether a name can be that of a person: it looks like one, or nothing speaks against it."""
-        if name in self._things or CODE.fullmatch(name):
+        if name in self._things or CODE.fullmatch(name) or is_owned_thing(name):
             return False
         if self.is_person(name):
             return True
@@ -525,6 +525,17 @@ class Discourse:
     def new_paragraph(self) -> None:
         """Forget whom pronouns mean."""
         self._subject, self._others = None, set()
+
+
+def is_owned_thing(name: str) -> bool:
+    """Return whether a name is that of a thing by its owner: "Tom's friend Ana's wedding", but not "Tom's sister".
+
+    Args:
+        name: the name.
+    """
+    _, owned, thing = name.rpartition("'s ")
+    word = thing.rpartition(" ")[2]
+    return bool(owned) and word.islower() and word not in WORDS["relations"] | WORDS["pets"] | PROSE_WORDS["persons"]
 
 
 def is_taken_back(text: str) -> bool:

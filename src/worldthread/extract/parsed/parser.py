@@ -114,6 +114,10 @@ def _repaired(doc: Doc) -> Doc:
             token.tag_ = "NN" if token.tag_ == "RB" else token.tag_
         if token.tag_ == "NNP" and token.text.islower() and lemma in WORDS["relations"]:
             token.tag_, token.pos_ = "NN", "NOUN"  # "my nan" is no name
+        if token.dep_ == "amod" and token.i > token.head.i and token.nbor(-1).tag_ == "POS":
+            name = token.nbor(-1).head
+            if name.dep_ == "appos" and name.head == token.head:  # "my sister Maria's flat", taken for an adjective
+                token.tag_, token.pos_, token.dep_, name.dep_, name.head = "NN", "NOUN", "appos", "poss", token
         if token.dep_ == "aux" and token.head.dep_ == "auxpass":
             token.head = token.head.head  # "I'm getting married"
     return _with_noun(_with_place(_with_verb(doc)))

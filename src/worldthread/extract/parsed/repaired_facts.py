@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from worldthread.extract.parsed.change_tables import LISTS
+from worldthread.extract.parsed.discourse import is_owned_thing
 from worldthread.extract.parsed.fact_judge import TextKind, is_judged_right
 from worldthread.types import Fact
 
@@ -35,12 +36,15 @@ _HOPE: Final = re.compile(
     r"\b(?:certain|confident|convinced|hopeful|optimistic|positive|sure)\b(?=[ ,])", re.IGNORECASE
 )
 _SHORTEST: Final = 12  # characters by which an object is found
-# a day that is that of something else: "I'm applying for the post, closing date 1 October"
+# a day that is that of something else: "I'm applying for the post, closing date 1 October", "bought it, handover 1 May"
 _OTHER_DAY: Final = re.compile(
-    r"[,(]\s*(?:the )?(?:(?:closing|due|expiry|opening|publication|release|start|starting) date|deadline)"
-    r"(?: is| on| by|:)? (?=\d|the \d|[A-Z])",
+    r"[,(]\s*(?:the )?(?:(?:closing|due|expiry|opening|publication|release|start|starting) date|deadline|"
+    r"completion|delivery|handover|pickup|takeover)(?: is| on| by|:)? (?=\d|the \d|[A-Z])",
     re.IGNORECASE,
 )
+_COUNT_ALONE: Final = re.compile(r"(?:one|two|three|four|five|six|seven|eight|nine|ten|\d+), ")  # "three, Ed and Al"
+_ALONE: Final = re.compile(r"\bliv(?:e|es|ed|ing) (?:all )?alone\b", re.IGNORECASE)
+_WEIGHED: Final = re.compile(r"\b(?:kilos?|kgs?|lbs?|pounds|weigh(?:s|ed|ing)?|weight)\b", re.IGNORECASE)
 # "having a place of your own helps", which does not say that somebody has one
 _GERUND_SUBJECT: Final = re.compile(
     r"(?:[^\s:]{1,40}: )?(?:\w+[,!] )?(?P<gerund>\w+ing)\b[^,;.!?]*?\b(?:helps?|helped|is|was|are|were|makes?|made|can|"
@@ -92,6 +96,9 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
         or _is_means_or_hope(fact, sentence)
         or _lacks_particle(fact, sentence)
         or _means_somebody_else(fact, sentence, message)
+        or _is_of_owner(fact, sentence)
+        or (fact.relation == "has" and _COUNT_ALONE.match(fact.object) is not None)
+        or (fact.relation in ("lives with", "lives on") and _ALONE.search(sentence) is not None)
     ):
         return None
     if fact.relation.startswith("has ") and fact.object.endswith("'s") and " " not in fact.object:
@@ -108,6 +115,8 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
     is_turning = fact.relation == "has age" and _is_turning(fact.object, sentence)
     if fact.relation == "has age" and (_is_quantity(fact.object, sentence) or (is_turning and fact.valid_from is None)):
         return None
+    if fact.relation == "has age" and not is_turning and _WEIGHED.search(message) is not None:
+        return None  # "I lost three kilos, I'm 84 now"
     if fact.valid_from is not None and _OTHER_DAY.search(sentence) is not None:
         fact = replace(fact, valid_from=None, valid_to=None, begins_by=None)
     if is_turning:
@@ -194,6 +203,14 @@ def _is_of_another_time(fact: Fact, at: float | None) -> bool:
     """Return whether the interval is that of another clause: nobody is of an age for more than a year."""
     is_old = fact.valid_from is not None and at is not None and fact.valid_from < at - _YEAR
     return is_old or fact.valid_to is not None
+
+
+def _is_of_owner(fact: Fact, sentence: str) -> bool:
+    """Return whether a pronoun was read as a thing, and means its owner: "my friend's wedding was lovely, she ..."."""
+    verb = re.escape(fact.relation.partition(" ")[0])
+    return is_owned_thing(fact.subject) and (
+        re.search(rf"\bs?he(?:['’]s)? (?:\w+ )?{verb}\b", sentence, re.IGNORECASE) is not None
+    )
 
 
 def _means_somebody_else(fact: Fact, sentence: str, message: str) -> bool:

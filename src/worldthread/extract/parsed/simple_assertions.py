@@ -336,5 +336,6 @@ def _dated(fact: Fact, at: float | None) -> Fact | None:
     if time.role != "at":
         return None if _RELATIVE_TIME.search(value) else fact
     lead = re.match(r"(?:on|in|at|for|from) ", named, re.IGNORECASE)
-    shown = f"{before}{lead[0] if lead and before else ''}{begin}{after}"
+    opening = lead[0] if lead else f"{'on' if time.precision == 'day' else 'in'} "
+    shown = f"{before}{opening if before else ''}{begin}{after}"
     return replace(fact, object=shown.strip(), valid_from=time.valid_from, valid_to=time.valid_to)

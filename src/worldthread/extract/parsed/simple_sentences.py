@@ -198,7 +198,7 @@ _TREATED: Final = re.compile(r"( (?:started|put) )(her|him)(?= on )")
 KIN: Final = "|".join(sorted((re.escape(w) for w in WORDS["relations"] | WORDS["pets"]), key=len, reverse=True))
 _OWN: Final = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?P<before>(?:[a-z-]+ ){{0,2}}?)(?P<kin>{KIN})\b(?! in law)"
-    rf"(?:,? (?:called |named )?(?P<name>[{UPPER}][{LOWER}]+))?(?!['’]s [a-z]+ (?:is|has))"
+    rf"(?:,? (?:called |named )?(?P<name>[{UPPER}][{LOWER}]++))?(?!['’]s [a-z]+ (?:is|has))"
 )
 _GAPPED: Final = re.compile(
     rf"(?P<first>(?:is|'s) (?:called|named) [\w -]+?),? and (?:his|her) (?P<kin>{KIN})(?:'s| is)? "

@@ -141,8 +141,9 @@ def with_validity(
                 fact=replace(fact, relation="lasts until", object=last, aspect=None, valid_to=valid_to)
             )
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
-    if clause.lemma in _WISHING and not is_past and any(_is_around(time, at) for time in times):
-        return stated  # "this year I want to become a nurse": who will be one this year has the wish now
+    is_named = is_to_come and all(time.precision in _NAMED for time in times)
+    if clause.lemma in _WISHING and not is_past and (is_named or any(_is_around(time, at) for time in times)):
+        return stated  # "I want to become a nurse this year", "to go to Japan in May": the wish is there now
     if is_planning(clause) and is_to_come and fact.relation != IS_ON:
         return stated  # the time of what is planned
     is_duty = any(c.dep_ == "xcomp" for c in clause.verb.rights)
@@ -195,6 +196,7 @@ def _is_on_leave(clause: Clause) -> bool:
 _DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}(?: to \d{4}(?:-\d\d){0,2})?")  # "runs out in 2027"
 _SHORT: Final = frozenset(["minute", "hour", "second"])
 _BEGINNING: Final = frozenset(["start", "begin", "join", "move", "switch", "transfer", "relocate", "become", "retire"])
+_NAMED: Final = frozenset(["day", "month", "year"])  # they are told with what is wished: "in 2024-05"
 _WISHING: Final = frozenset(["want", "wish", "hope", "like"])
 _TAKING_UP: Final = frozenset(["take over", "take up", "give up"])
 _BOUNDS: Final[dict[str, Role]] = {"since": "since", "until": "until", "till": "until"}

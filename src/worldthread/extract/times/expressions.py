@@ -35,6 +35,7 @@ _UNKNOWN_BOUND: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 _DAYS: Final = frozenset(("dayword", "date", "weekday", "day_of_month"))
 _THROUGH: Final = re.compile(r"\s{1,4}(?:through|thru|until|till)\s", re.IGNORECASE)
+_FOR: Final = re.compile(r",? {0,3}for (?:about |around |exactly |just )?", re.IGNORECASE)
 _DASH: Final = re.compile(r"\s?[-–]")
 _DATES: Final = {"date", "month", "iso", "numeric"}
 _MOMENTS: Final = {"dayword", "part", "ago", "ahead", "iso", "numeric"}
@@ -188,6 +189,8 @@ def latest_beginning(expression: TimeExpression, at: float, *, is_event: bool) -
         month" was before now. ``None`` where the beginning is exact.
     """
     low = expression.valid_from
+    if is_event and expression.role == "since":
+        return None  # "I've lost three kilos since March"
     latest = None if low is None else _end_of_unit(expression, low)
     if low is None or latest is None:
         return None
@@ -454,6 +457,11 @@ class _Reader:
         after = self._words.onwards(self._sentence, end)
         if after == end and self._is_attribute(match, period):
             return None
+        length = self._words.search(self._sentence, after)
+        if length and length.kind in {"length", "stretch"} and _FOR.fullmatch(self._sentence, after, length.core):
+            last = Calendar(period.start, self._words).shifted(length.fields, 1)
+            if last and period.start >= self._now:  # "from 6 January for 15 weeks"
+                return self._made(match, length.end, Period(period.start, last.start, last.precision), "during")
         return self._made(match, after, period, "since")
 
     def _is_ahead(self, match: TimeMatch) -> bool:

@@ -298,9 +298,12 @@ class Calendar:
         return build
 
     def _day_of_month(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        is_today = int(fields["day"]) == self._today.day and "weekday" not in fields and direction == "coming"
         first = self._today.replace(day=1)
         candidates = []
         for month in range(-3, 4):
+            if is_today and month == 0:
+                continue  # whoever means today says so
             start = first + self._delta(months=month)
             try:
                 candidates.append(self._day(start.replace(day=int(fields["day"]))))
