@@ -73,11 +73,17 @@ class Text:
 
     def context(self, part: str) -> str:
         """Return the time, the part before and a part that contains a text, with their speakers, on one line."""
-        said = [("", self.content)] if isinstance(self.content, str) else [speaker_and_words(t) for t in self.content]
-        index = next((i for i, (_, words) in enumerate(said) if words.strip() and words.strip() in part), None)
-        shown = said[max(0, index - 1) : index + 1] if index is not None else [("", part)]
+        if isinstance(self.content, str):
+            said, at, index = [("", self.content)], self.at, 0
+        else:
+            said = [speaker_and_words(turn) for turn in self.content]
+            inside = [i for i, (_, words) in enumerate(said) if words.strip() and words.strip() in part]
+            index = max(inside, key=lambda i: len(said[i][1]), default=-1)  # "Yes" is in many parts
+            given = self.content[index].get("at") if index >= 0 else None
+            at = self.at if given is None else datetime.fromisoformat(given)
+        shown = said[max(0, index - 1) : index + 1] if index >= 0 else [("", part)]
         lines = [f"{speaker}: {words}" if speaker else words for speaker, words in shown]
-        return f"{self.at:%A %Y-%m-%d %H:%M} // " + " // ".join(" ".join(line.split()) for line in lines)
+        return f"{at:%A %Y-%m-%d %H:%M} // " + " // ".join(" ".join(line.split()) for line in lines)
 
 
 @dataclass(frozen=True)

@@ -506,6 +506,8 @@ VALIDITY = [
     ("I'm on leave from 6 June for two weeks.", False, False, "2024-06-06", "2024-06-20", ""),
     ("I've lost three kilos since March.", True, True, "2024-03-01", "", ""),
     ("The exam is on the 15th.", False, False, "2024-06-15", "2024-06-16", ""),
+    ("We're in Rome for Christmas.", False, False, "2024-12-25", "2024-12-26", ""),
+    ("I'm baking a cake for Christmas.", False, False, "", "", ""),
     ("I like tea.", False, False, "", "", ""),
     ("I was in Prague last week until Friday.", True, False, "2024-05-06", "2024-05-11", ""),
     ("I was in Prague in 2008 and in 2010.", True, False, "", "", ""),

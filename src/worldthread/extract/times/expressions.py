@@ -319,6 +319,8 @@ class _Reader:
             return not match.edge and "whole" not in match.leads
         if match.edge and kind not in _WITH_EDGE:
             return True
+        if kind == "feast" and match.lead == "for" and not self._words.stay_for.search(self._sentence[: match.start]):
+            return True
         if kind == "feast" and "year" not in match.fields and _NAME_FOLLOWS.match(self._sentence, match.end):
             return True
         if match.month_text in rejected["lower_case"] and "year" not in match.fields and kind != "date":

@@ -98,10 +98,11 @@ class TimeTable:
             {
                 key: frozenset(value.split())
                 for key, value in data["tense"].items()
-                if isinstance(value, str) and key != "stay"
+                if isinstance(value, str) and key not in ("stay", "stay_for")
             }
         )
         self.perfect_window: int = data["tense"]["perfect_window"]
+        self.stay_for = re.compile(data["tense"].get("stay_for", r"(?!)"), re.IGNORECASE)
         self.stay = re.compile(data["tense"].get("stay", r"(?!)"), re.IGNORECASE)
         self._words = {field: _values(data[field]) for field in _FIELDS}
         self._words |= {field: _values(data.get(field, {})) for field in _OPTIONAL_FIELDS}
