@@ -61,6 +61,7 @@ def test_an_entity_is_told_with_sources_and_with_why_it_ended(home: Any) -> None
     (dog,) = [s for s in told["statements"] if s.get("relation") == "has dog"]
     (version,) = dog["versions"]
     assert (version["since"], version["until"], version["reason"]) == (2.0, 3.0, "he ran away")
+    assert version["days"] is None  # turns are no days
     ender = home.get(f"/api/memories/file/episode?id={version['ended_by']}").json()
     assert ender["text"] == "Rex ran away."
     assert [(e["text"], e["reason"]) for e in ender["ended"]] == [("Anna has dog Rex", "he ran away")]
