@@ -116,6 +116,8 @@ def with_validity(
     is_state = _is_state(clause)
     if clause.is_progressive:  # "I'm considering a course by December" ends no consideration then
         times = [time for time in times if time.role != "by"]
+    if clause.is_progressive and not (clause.is_past or clause.is_perfect):  # "updating it after it came out on 3 May"
+        times = [time for time in times if time.role != "at" or time.valid_to is None or time.valid_to > at]
     lasts = is_state and clause.is_perfect and not clause.is_past
     if lasts:  # "over the last six months I've been learning to weld", and still
         times = [time._replace(valid_to=None) if time.valid_to == at else time for time in times]
