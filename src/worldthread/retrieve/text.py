@@ -15,7 +15,7 @@ _BYTES_PER_TOKEN: Final = 3
 _HEADS: Final = {"fact": "Facts:", "thesis": "Statements:", "episode": "Passages:"}
 _CUT: Final = " [...]"
 _EVENT: Final = re.compile(  # regular verbs in the past or perfect, and irregular ones that tell a change
-    r"(?:has (?:been )?)?(?:was|were|[a-z]+ed|became|begun|began|bought|broken?|brought|came|come|cut|fallen|fell|"
+    r"(?:has (?:been )?)?(?:was|were|[a-z]+ed|became|begun|began|born|bought|broken?|brought|came|come|cut|fallen|fell|"
     r"forbade|found|gave|given|gone|got|gotten|had|laid|learnt|left|let|lost|met|quit|set|shut|sold|taken|took|wed|went|"
     r"won)\b"
 )
