@@ -97,15 +97,11 @@ def shown_period(begin: float, end: float) -> str | None:
         return f"on {shown_time(begin - begin % DAY)}"
     if end % DAY:
         return None
-    first, last, following = shown_time(begin), shown_time(end - DAY), shown_time(end)
+    first, last = shown_time(begin), shown_time(end - DAY)
     if end - begin == 1:
         return f"until {last}"
-    year, month = first[:4], first[:7]
-    if first.endswith("-01-01") and following == f"{int(year) + 1:04}-01-01":
-        return f"in {year}"
-    if first.endswith("-01") and following.endswith("-01") and last.startswith(month):
-        return f"in {month}"
-    return f"from {first} to {last}"
+    unit = _unit_that_ends(first, end)
+    return f"in {unit}" if unit is not None and f"{unit}-01-01".startswith(first) else f"from {first} to {last}"
 
 
 def shown_beginning(begin: float, begins_by: float, *, is_event: bool) -> str:
@@ -120,17 +116,23 @@ def shown_beginning(begin: float, begins_by: float, *, is_event: bool) -> str:
         Such as "on 2024-03-01", "in 2024-03", "in 2024" or "between 2024-03-04 and 2024-03-10" of an event, and else
         "from 2024-03-01", "from 2024-03", "from 2024" or "from a day between 2024-03-04 and 2024-03-10".
     """
-    first, last, following = shown_time(begin), shown_time(begins_by - DAY), shown_time(begins_by)
+    first = shown_time(begin)
     if not is_date(begin) or begins_by % DAY:
         return f"from {first}"
     if begins_by - begin <= DAY:
         return f"{'on' if is_event else 'from'} {shown_time(begin - begin % DAY)}"
-    year, month = first[:4], first[:7]
-    if following.endswith("-01") and last.startswith(month):
-        return f"{'in' if is_event else 'from'} {month}"
-    if following == f"{int(year) + 1:04}-01-01":
-        return f"{'in' if is_event else 'from'} {year}"
-    return f"{'' if is_event else 'from a day '}between {first[:10]} and {last}"
+    unit = _unit_that_ends(first, begins_by)
+    if unit is not None:
+        return f"{'in' if is_event else 'from'} {unit}"
+    return f"{'' if is_event else 'from a day '}between {first[:10]} and {shown_time(begins_by - DAY)}"
+
+
+def _unit_that_ends(first: str, end: float) -> str | None:
+    """Return the calendar month or year of a day, such as "2024-03" or "2024", that ends at a midnight."""
+    last, following = shown_time(end - DAY), shown_time(end)
+    if following.endswith("-01") and last.startswith(first[:7]):
+        return first[:7]
+    return first[:4] if following.endswith("-01-01") and last.startswith(first[:4]) else None
 
 
 def time_of_saying(at: float) -> float:

@@ -11,7 +11,7 @@ from worldthread.extract.languages.phrases import Noun, NounPhrases
 from worldthread.extract.languages.tables import Element, Holds
 from worldthread.extract.prose.patterns import aspect_of
 from worldthread.extract.prose.words import WORDS
-from worldthread.extract.times import TimeExpression, time_expressions, validity
+from worldthread.extract.times import TimeExpression, as_told, time_expressions, validity
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 
@@ -226,13 +226,10 @@ class StatementReader:
         if self._at is None or not times:
             return facts
         is_past = holds in ("past", "event")
-        valid_from, valid_to, begins_by = validity(times, self._at, is_past=is_past, is_event=holds == "event")
-        if valid_from is None and valid_to is None:
+        bounds = validity(times, self._at, is_past=is_past, is_event=holds == "event")
+        if bounds.valid_from is None and bounds.valid_to is None:
             return facts
-        if valid_from is None and valid_to is not None and valid_to <= self._at:
-            valid_from = valid_to - 1  # it held just before; nothing says since when
-        elif valid_from == self._at and valid_to is not None:
-            valid_from = None  # "bis Freitag": nothing says since when
+        valid_from, valid_to, begins_by = as_told(bounds, self._at)
         return [
             f if f.relation in _UNDATED else replace(f, valid_from=valid_from, valid_to=valid_to, begins_by=begins_by)
             for f in facts

@@ -113,18 +113,18 @@ def repaired(fact: Fact, sentence: str, message: str, at: float | None) -> Fact 
     if verb:  # the parser took the whole of "my lease runs until May, then nothing" for a name
         fact = replace(fact, subject=before)
     is_turning = fact.relation == "has age" and _is_turning(fact.object, sentence)
-    if fact.relation == "has age" and (_is_quantity(fact.object, sentence) or (is_turning and fact.valid_from is None)):
+    is_weight = not is_turning and _WEIGHED.search(message) is not None  # "I lost three kilos, I'm 84 now"
+    is_unclear = is_weight or _is_quantity(fact.object, sentence) or (is_turning and fact.valid_from is None)
+    if fact.relation == "has age" and is_unclear:
         return None
-    if fact.relation == "has age" and not is_turning and _WEIGHED.search(message) is not None:
-        return None  # "I lost three kilos, I'm 84 now"
     if fact.valid_from is not None and _OTHER_DAY.search(sentence) is not None:
-        fact = replace(fact, valid_from=None, valid_to=None, begins_by=None)
+        fact = _undated(fact)
     if is_turning:
         fact = replace(fact, valid_to=None)
     if fact.relation == "is called" or (
         fact.relation == "has age" and not is_turning and _is_of_another_time(fact, at)
     ):
-        fact = replace(fact, valid_from=None, valid_to=None, begins_by=None)  # "I'm 40, have the licence since 2004"
+        fact = _undated(fact)  # "I'm 40, have the licence since 2004"
     if _DATED_STATE.search(fact.object) is not None and _STATE.fullmatch(fact.relation) is not None:
         fact = replace(fact, object=_DATED_STATE.sub("", fact.object))  # "I run a farm, lambing starts on 12 March"
     return _with_perfect(fact, sentence)
@@ -190,6 +190,10 @@ def _lacks_particle(fact: Fact, sentence: str) -> bool:
     if fact.relation not in ("is", "are", "was", "were") or not fact.object.isalpha():
         return False
     return re.search(rf"\b{fact.object} (?:{_PARTICLES})\b{_END_OF_VERB}", sentence) is not None
+
+
+def _undated(fact: Fact) -> Fact:
+    return replace(fact, valid_from=None, valid_to=None, begins_by=None)
 
 
 def _is_quantity(number: str, sentence: str) -> bool:

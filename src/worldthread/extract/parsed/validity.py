@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.facts import IS_ON, LocatedFact
 from worldthread.extract.prose.words import third_person
-from worldthread.extract.times import Role, TimeExpression, time_expressions, validity
+from worldthread.extract.times import Role, TimeExpression, Validity, as_told, time_expressions, validity
 from worldthread.extract.when import shown_time
 
 if TYPE_CHECKING:
@@ -154,12 +154,7 @@ def with_validity(
         fact = replace(fact, relation=_for_a_time(fact.relation, clause.verb), aspect=None)
     if clause.is_progressive and not clause.is_past and not is_meant and is_to_come:
         fact = replace(fact, relation=planned(fact.relation, clause.lemma), aspect=None)
-    if valid_from is None and valid_to is not None and valid_to <= at:
-        valid_from = valid_to - 1  # it held just before; nothing says since when
-    if valid_from is None or valid_to is not None:
-        begins_by = None
-    if valid_from == at and valid_to is not None:
-        valid_from = None  # "I'm in Lyon until Friday": nothing says since when
+    valid_from, valid_to, begins_by = as_told(Validity(valid_from, valid_to, begins_by), at)
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to, begins_by=begins_by))
 
 

@@ -4,10 +4,13 @@ from worldthread.extract.times.expressions import (
     Role,
     TimeExpression,
     Validity,
+    as_told,
     latest_beginning,
     time_expressions,
     validity,
 )
 from worldthread.extract.times.periods import Precision
 
-__all__ = ["Precision", "Role", "TimeExpression", "Validity", "latest_beginning", "time_expressions", "validity"]
+__all__ = [
+    "Precision", "Role", "TimeExpression", "Validity", "as_told", "latest_beginning", "time_expressions", "validity",
+]  # fmt: skip

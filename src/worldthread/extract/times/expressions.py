@@ -168,11 +168,27 @@ def validity(expressions: Sequence[TimeExpression], at: float, *, is_past: bool,
         end = end if high is None else min(end, high)
     if begin >= end:
         return Validity(None, None)
-    if math.isfinite(end):
-        return Validity(begin if math.isfinite(begin) else None, end)
-    if not math.isfinite(begin):
-        return Validity(None, None)
-    return Validity(begin, None, latest if latest is not None and latest > begin else None)
+    begins_by = latest if end == math.inf and latest is not None and latest > begin else None
+    return Validity(begin if math.isfinite(begin) else None, end if math.isfinite(end) else None, begins_by)
+
+
+def as_told(bounds: Validity, at: float) -> Validity:
+    """Return bounds without a beginning that nothing says.
+
+    Args:
+        bounds: the bounds, of which the time of the message is the beginning of what is to end.
+        at: time of the message in seconds since 1970-01-01 UTC.
+
+    Returns:
+        The bounds: of "I'm in Lyon until Friday" only the end; of what is over by then and has no beginning, the second
+        before its end, since it held just before. ``begins_by`` only where there is a beginning and no end.
+    """
+    begin, end, begins_by = bounds
+    if end is None:
+        return Validity(begin, None, None if begin is None else begins_by)
+    if begin is None and end <= at:
+        return Validity(end - 1, end)
+    return Validity(None if begin == at else begin, end)
 
 
 def latest_beginning(expression: TimeExpression, at: float, *, is_event: bool) -> float | None:
@@ -204,12 +220,12 @@ def _end_of_unit(expression: TimeExpression, low: float) -> float | None:
         return _in_unit(expression._replace(valid_to=expression.valid_to or low + _DAY))[1]
     if expression.role != "since" or low % _DAY:
         return None
-    day = _EPOCH + timedelta(seconds=low)
-    if expression.precision == "month" and day.day == 1:
-        return _seconds(datetime(day.year + day.month // 12, day.month % 12 + 1, 1))
-    if expression.precision == "year" and (day.month, day.day) == (1, 1):
-        return _seconds(datetime(day.year + 1, 1, 1))
-    return low + 7 * _DAY if expression.precision == "week" else None
+    if expression.precision == "week":
+        return low + 7 * _DAY
+    if expression.precision not in ("month", "year"):
+        return None
+    begin, end = _calendar_unit(low, expression.precision)
+    return end if begin == low else None
 
 
 def _bounds(expression: TimeExpression, at: float, is_past: bool, is_event: bool) -> tuple[float | None, float | None]:
@@ -236,8 +252,13 @@ def _in_unit(expression: TimeExpression) -> tuple[float | None, float | None]:
     low, high = expression.valid_from, expression.valid_to
     if low is None or high is None or high - low != _DAY or expression.precision not in _COARSE:
         return low, high
-    day = _EPOCH + timedelta(seconds=low)
-    if expression.precision == "month":
+    return _calendar_unit(low, expression.precision)
+
+
+def _calendar_unit(time: float, precision: Precision) -> tuple[float, float]:
+    """Return the calendar month that holds a time, or for any other precision the year."""
+    day = _EPOCH + timedelta(seconds=time)
+    if precision == "month":
         following = (day.year + day.month // 12, day.month % 12 + 1)
         return _seconds(datetime(day.year, day.month, 1)), _seconds(datetime(*following, 1))
     return _seconds(datetime(day.year, 1, 1)), _seconds(datetime(day.year + 1, 1, 1))
@@ -373,9 +394,8 @@ class _Reader:
         begin_of = self._words.search(self._sentence, match.end) if match.kind == "stretch" else None
         if begin_of and "from" in begin_of.leads and not self._sentence[match.end : begin_of.start].strip():
             first = self._calendar.resolve(begin_of, "coming")
-            last = Calendar(first.start, self._words).shifted(match.fields, 1) if first else None
-            if first and last and first.start >= self._now:
-                period = Period(first.start, last.start, last.precision)
+            period = self._lasting(first, match) if first else None
+            if period:
                 return self._made(match, begin_of.end, period, "during")
         begin = self._calendar.shifted(match.fields, -1)
         if begin is None:
@@ -461,10 +481,15 @@ class _Reader:
             return None
         length = self._words.search(self._sentence, after)
         if length and length.kind in {"length", "stretch"} and _FOR.fullmatch(self._sentence, after, length.core):
-            last = Calendar(period.start, self._words).shifted(length.fields, 1)
-            if last and period.start >= self._now:  # "from 6 January for 15 weeks"
-                return self._made(match, length.end, Period(period.start, last.start, last.precision), "during")
+            whole = self._lasting(period, length)
+            if whole:  # "from 6 January for 15 weeks"
+                return self._made(match, length.end, whole, "during")
         return self._made(match, after, period, "since")
+
+    def _lasting(self, first: Period, length: TimeMatch) -> Period | None:
+        """The period of a length from the beginning of one that is to come."""
+        last = Calendar(first.start, self._words).shifted(length.fields, 1)
+        return Period(first.start, last.start, last.precision) if last and first.start >= self._now else None
 
     def _is_ahead(self, match: TimeMatch) -> bool:
         """Whether "in two weeks" says when, and not how long something takes."""
