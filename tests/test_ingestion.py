@@ -58,11 +58,27 @@ TEXTS = [f"Text {number}." for number in range(10)]
 
 
 @pytest.mark.parametrize("failing", ["Text 1.", "Text 9."])
-def test_an_error_of_the_embedder_is_raised_and_what_was_read_is_kept(failing: str) -> None:
-    with Memory(model="none", extractor=Reader(), embedder=Embedder(failing)) as memory:
+def test_a_failing_embedder_loses_no_text_and_nothing_is_stored_twice(failing: str) -> None:
+    embedder = Embedder(failing)
+    with Memory(model="none", extractor=Reader(), embedder=embedder) as memory:
+        done = memory.remember_many(TEXTS, progress=False)
+        assert (done.added, len(list(memory.episodes()))) == (10, 10)
+        assert "embedder is broken" in done.problems[0]
         with pytest.raises(ModelError, match="broken"):
-            memory.remember_many(TEXTS, at=1, progress=False)
-        assert failing in {episode.text for episode in memory.episodes()}
+            memory.recall("Text?")
+        embedder.fails_at = ""
+        assert len(memory.recall("Text 1", k=20, kinds=["episode"]).episodes) == 10
+
+
+def test_an_embedder_that_cannot_be_made_is_refused_before_anything_is_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Memory(model="none", extractor=Reader()) as memory:
+        monkeypatch.setattr(memory._models, "embedder", lambda *_: (_ for _ in ()).throw(ModelError("no such model")))
+        for content in ("a text", [("a", "is", "b")]):
+            with pytest.raises(ModelError, match="no such model"):
+                memory.remember(content)
+        assert memory.stats()["episodes"] == 0
 
 
 def test_messages_are_shown_with_those_of_their_conversation_before_them() -> None:

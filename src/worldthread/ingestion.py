@@ -47,7 +47,8 @@ class Remembered:
         known: how many were recorded before and were left as they were.
         unread: how many of the new ones could not be read. They are kept, are found by their text, and are read by
             :meth:`Memory.retry`.
-        problems: why they could not be read, each reason once.
+        problems: why they could not be read, each reason once; or why vectors are still missing, which the next
+            question completes.
     """
 
     episodes: tuple[str, ...] = ()
@@ -86,6 +87,7 @@ class Ingestion:
         self._models = models
         self._user = user
         self._given_together = 1  # episodes that bring their statements
+        self._embeds = True
 
     def remember_many(
         self,
@@ -122,6 +124,7 @@ class Ingestion:
         taken: Iterator[Episode | list[Episode]] = map(builder.build, require_iterable(contents, "contents"))
         total = None
         errors: list[Exception] = []
+        self._embeds = True
         if isinstance(contents, Sequence):
             everything = list(taken)
             self._given_together = BATCH  # nobody waits to see one before the next comes
@@ -177,6 +180,7 @@ class Ingestion:
             What was done.
         """
         extractor = self._models.fresh_extractor()
+        self._embeds = True
         result = Remembered()
         with show_progress(progress, "reading", len(waiting)) as advance:
             for start in range(0, len(waiting), BATCH):
@@ -187,19 +191,48 @@ class Ingestion:
 
     def _record(self, episodes: Sequence[Episode]) -> Remembered:
         """Record episodes with the extractions that they bring."""
+        self._index.embedder  # noqa: B018 (one that cannot be used is refused before anything is recorded)
         known = 0
         with self._store.batch() if len(episodes) > 1 else nullcontext():
             for episode in episodes:
                 with self._store.write_lock() as graph:
                     known += episode.id in graph
                     self._store.append(episode)
-        self._index.embed(episodes)
-        return Remembered(tuple(episode.id for episode in episodes), len(episodes) - known, known)
+        problems = self._embed(self._index.embed, episodes)
+        return Remembered(tuple(episode.id for episode in episodes), len(episodes) - known, known, 0, problems)
+
+    def _embed(self, embed: Callable[[Sequence[Episode]], None], episodes: Sequence[Episode]) -> tuple[str, ...]:
+        """Store the vectors of what is recorded, and return why that failed.
+
+        The record is durable by now, so whoever repeats the call after an error would store it twice. The index
+        computes missing vectors before the next question.
+
+        Args:
+            embed: stores the vectors of episodes.
+            episodes: what is recorded.
+
+        Returns:
+            Why it failed, or nothing.
+
+        Raises:
+            ReplayError: a replayed run asks what was not recorded.
+        """
+        if self._embeds:
+            try:
+                embed(episodes)
+            except ReplayError:
+                raise
+            except Exception as error:
+                self._embeds = False  # not again for each batch of this call
+                return (f"the texts are kept, and the next question computes their vectors, which failed now: {error}",)
+        return ()
 
     def _read_and_record(self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False) -> Remembered:
         from worldthread.extract.pipeline import extract_episodes
 
         self._store.require_writable()
+        if unread:
+            self._index.embedder  # noqa: B018 (see above)
         graph = self._store.graph
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
@@ -234,9 +267,9 @@ class Ingestion:
         with self._store.batch() if is_batch else nullcontext():
             settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
         episodes = [episode for episode in settled if episode is not None]
-        embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]
         problems += [failure for episode in episodes for failure in episode.extraction.failures]
+        problems += self._embed(embed, episodes)
         failed = sum(1 for episode in episodes if not episode.extraction.is_complete)
         added = len(episodes) - failed if again else len(episodes)
         known = 0 if again else len(ids) - len(episodes)

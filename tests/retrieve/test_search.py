@@ -189,3 +189,23 @@ def test_scaling_maps_to_the_unit_interval() -> None:
     assert scaled(np.array([2, 4, 3], np.float32)).tolist() == [0, 1, 0.5]
     assert scaled(np.array([2, 2], np.float32)).tolist() == [0, 0]
     assert scaled(np.zeros(0, np.float32)).tolist() == []
+
+
+def test_a_note_that_is_written_again_and_again_takes_one_place() -> None:
+    note = [
+        Episode(text, at) for at, text in enumerate(["The key is red.", "the key  is\nred.", "THE KEY IS RED."] * 2)
+    ]
+    world = World(*note, Episode("Red keys open the shed.", 9), Episode("The key is under the mat.", 10))
+    texts = [hit.item.text for hit in world.search("Where is the red key?") if isinstance(hit.item, Episode)]
+    assert len(texts) == 3
+    assert {"Red keys open the shed.", "The key is under the mat."} < set(texts)
+
+
+def test_equal_texts_of_two_users_or_of_two_items_are_two() -> None:
+    world = World(
+        Episode("I like tea.", 1, user="anna"),
+        Episode("I like tea.", 2, user="ben"),
+        passage("I like tea.", 3, "item 1"),
+        passage("I like tea.", 4, "item 2"),
+    )
+    assert len([hit for hit in world.search("Who likes tea?", k=9) if hit.kind == "episode"]) == 4

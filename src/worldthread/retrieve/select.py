@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from worldthread.graph import TemporalGraph
 from worldthread.graph.selection import StatementSelection
+from worldthread.names import normalise_text
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
@@ -127,7 +128,8 @@ def best_episodes(
     """Return the best episodes that are not after ``at`` and not outdated.
 
     An episode is outdated when it states something and nothing of that holds. A message that was divided into several
-    episodes is listed once, by its best one; so are messages of one speaker with the same words but for articles.
+    episodes is listed once, by its best one; so are messages of one speaker with the same words but for articles, and
+    other texts of one user that are equal but for case and white space, unless they state wholly different things.
 
     Args:
         scores: of a method.
@@ -135,7 +137,7 @@ def best_episodes(
         k: how many at most.
         at: a world time; ``None`` for now.
         only_current: leave out outdated episodes.
-        text_of: returns the text of an episode by its id; ``None`` lists messages with the same words too.
+        text_of: returns the text of an episode by its id; ``None`` lists equal texts too.
 
     Returns:
         Numbers and scores, best first.
@@ -165,15 +167,23 @@ def best_episodes(
         turns.add(turn)
         return is_first
 
-    said: set[tuple[str, ...]] = set()
+    listed: dict[tuple[str, ...], list[set[int]]] = {}
 
     def is_said_first(number: int) -> bool:
         record = graph.numbered_episode(number)
-        if text_of is None or record is None or conversation is None or conversation.turn_of(number) is None:
+        if text_of is None or record is None:
             return True
-        words = tuple(word for word in words_of(text_of(record.id)) if word not in _ARTICLES)
-        is_first = words not in said
-        said.add(words)
+        text = text_of(record.id)
+        states: set[int] = set()
+        if conversation is not None and conversation.turn_of(number) is not None:
+            key = tuple(word for word in words_of(text) if word not in _ARTICLES)
+        else:
+            key = (record.provenance.labels.user, normalise_text(text))
+            states.update(graph.statements_of(number))
+        earlier = listed.setdefault(key, [])
+        # items of a store may have one text: they state different things, as texts of one note do not
+        is_first = not any(not states or not others or states & others for others in earlier)
+        earlier.append(states)
         return is_first
 
     # episodes come best first, so the first of a turn, or of several with the same words, is the best
