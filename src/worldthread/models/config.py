@@ -4,7 +4,8 @@ It comes from arguments, the environment, a TOML file, or defaults, in this orde
 
 The environment::
 
-    WORLDTHREAD_MODEL       name of a model, such as gpt-4o-mini or ollama/qwen2.5:7b; "none" for no model
+    WORLDTHREAD_MODEL       name of a model, such as gpt-4o-mini or ollama/qwen2.5:7b, or local: and the path of a
+                            GGUF file, which runs in the process; "none" for no model
     WORLDTHREAD_BASE_URL    URL of its server
     WORLDTHREAD_API_KEY     key of that server
     WORLDTHREAD_CONFIG      the TOML file; by default worldthread/config.toml in $XDG_CONFIG_HOME or ~/.config
@@ -99,6 +100,9 @@ SERVERS: Final[dict[str, str]] = {
 }
 """Default URLs of well-known servers, by the prefix of a model's name."""
 
+LOCAL: Final = "local:"
+"""What the name of a model that runs in this process begins with; the path of its GGUF file follows."""
+
 V = TypeVar("V")
 
 _CACHE_VARIABLE: Final = "WORLDTHREAD_CACHE_ADDRESS"
@@ -128,7 +132,7 @@ class ChatConfig:
     """The configuration of a chat model.
 
     Args:
-        model: name that the server knows, without a prefix; ``None`` for no model.
+        model: name that the server knows, without a prefix, or :data:`LOCAL` and a path; ``None`` for no model.
         base_url: URL of the server; ``None`` is OpenAI.
         api_key: key of the server; ``None`` for no key.
         timeout: seconds for one attempt.
@@ -165,8 +169,14 @@ class ChatConfig:
 
     @property
     def local(self) -> bool:
-        """Whether the server is on this machine or in a private network; such a model costs nothing."""
-        return _is_local(self.base_url)
+        """Whether the model is in this process, on this machine or in a private network; it costs nothing then."""
+        return self.local_path is not None or _is_local(self.base_url)
+
+    @property
+    def local_path(self) -> Path | None:
+        """The GGUF file of a model that runs in this process; ``None`` for a model on a server."""
+        is_local = self.model is not None and self.model.startswith(LOCAL)
+        return Path(self.model.removeprefix(LOCAL)).expanduser() if is_local and self.model else None
 
 
 @dataclass(frozen=True)
@@ -322,7 +332,10 @@ def load_config(
     position, name, server = _choose(names)
     table = file.model if name is not None and not replayed else None
     key = _first(api_key, environ.get("WORLDTHREAD_API_KEY"))
-    url, key = _address(position, server, urls, key, table, found, environ)
+    if name is not None and name.startswith(LOCAL):
+        url, key = None, None
+    else:
+        url, key = _address(position, server, urls, key, table, found, environ)
     return ChatConfig(
         model=name,
         base_url=url,
@@ -540,6 +553,8 @@ def _choose(names: Sequence[str | None]) -> tuple[int, str | None, str | None]:
     position, chosen = next(((position, name) for position, name in enumerate(names) if name), (len(names), "none"))
     if chosen.lower() == "none":
         return position, None, None
+    if chosen == LOCAL:
+        raise InputError(f"the model {chosen!r} names no file; write {LOCAL}/path/to/model.gguf")
     prefix, _, rest = chosen.partition("/")
     if prefix not in SERVERS:
         return position, chosen, None

@@ -47,6 +47,7 @@ class ConfiguredChat:
 
     def __init__(self, config: ChatConfig) -> None:
         from worldthread.models.chat_cache import AnswerCache, CachedChat, ChatCache
+        from worldthread.models.local_chat import CONTEXT_TOKENS, LocalChat
         from worldthread.models.meter import Meter
         from worldthread.models.openai_chat import OpenAIChat
         from worldthread.models.prices import load_prices
@@ -56,6 +57,8 @@ class ConfiguredChat:
         inner: ChatModel
         if config.replay is not None:
             inner = ReplayChat(config.replay)
+        elif config.local_path is not None:
+            inner = LocalChat(config.local_path, context_tokens=config.context_tokens or CONTEXT_TOKENS)
         else:
             assert config.model is not None
             inner = OpenAIChat(
@@ -179,7 +182,8 @@ def _shared_answers(config: ChatConfig, cache: CacheConfig) -> SharedAnswers:
 
 
 def _server_digest(config: ChatConfig) -> str:
-    url = config.base_url or ""
+    path = config.local_path
+    url = config.base_url or ("" if path is None else f"{path.resolve()} {path.stat().st_size}")
     address = urlsplit(url)
     if "@" in address.netloc:  # a digest of a password could be tried out against words
         url = urlunsplit(address._replace(netloc=address.netloc.rpartition("@")[2], query=""))
