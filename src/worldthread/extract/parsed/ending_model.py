@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import MissingExtraError
+from worldthread.extract.parsed.one_thread import one_thread
 
 NOTHING, ENDS, NEVER = 0, 1, 2
 """The columns of the answer of a model."""
@@ -176,6 +177,7 @@ class EndingModel:
         self.thresholds = (float(weights["thresholds"][0]), float(weights["thresholds"][1]))
         """How sure the model must be that a statement has ended (above 1 it never is), and that it was never so."""
 
+    @one_thread()
     def _read(self, text: str) -> _ProjectedText:
         with self._lock:
             kept = self._kept.get(text)
@@ -195,6 +197,7 @@ class EndingModel:
                 self._kept.popitem(last=False)
         return read
 
+    @one_thread()
     def may_change(self, message: str) -> bool:
         """Return whether a message may end something, from the message alone: cheaper than to ask for each statement.
 
@@ -204,6 +207,7 @@ class EndingModel:
         w = self._weights
         return float(self._read(message).mean @ w["gate.w"] + w["gate.b"]) >= float(w["gate.threshold"])
 
+    @one_thread()
     def probabilities(self, statements: Sequence[str], message: str) -> Array:
         """Return what a message says of each statement.
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from worldthread.errors import MissingExtraError
 from worldthread.extract.base import USER
+from worldthread.extract.parsed.one_thread import one_thread
 from worldthread.models.minilm import MiniLMEmbedder
 from worldthread.names import normalise_text
 from worldthread.types import Fact
@@ -168,6 +169,7 @@ class FactJudge:
         """
         return self._kept(fact, text)
 
+    @one_thread()
     def _judged(self, fact: str, text: str) -> float:
         x = self._encoder.pair_states(fact, text, most=(FACT_TOKENS, TEXT_TOKENS))
         for layer in self._layers:
