@@ -227,7 +227,7 @@ def test_a_memory_that_is_to_be_made_is_empty_and_then_there(serve: Callable[...
     client = serve(tmp_path / "new.worldthread")
     client.app_state.editable = True
     assert client.get(f"{FILE}/graph").json()["vertices"] == []
-    assert client.get(FILE).json()["names"] == 0
+    assert client.get(FILE).json()["counts"]["names"] == 0
     assert client.get("/api/about").json()["editable"]
     assert list(tmp_path.glob("*.worldthread")) == []
     assert client.post(f"{FILE}/remember", json={"text": "Zoe lives in Paris."}).json()["added"] == 1
@@ -324,10 +324,10 @@ def test_the_other_memories_of_the_file_are_shown_and_changed_apart(serve: Calla
     listed = client.get("/api/memories").json()["memories"]
     assert [one["label"] for one in listed] == ["copied.worldthread", "copied.worldthread: zoe"]
     other = f"/api/memories/{listed[1]['key']}"
-    before = client.get(FILE).json()["counts"]["episodes"]
+    before = client.get(FILE).json()["counts"]["texts"]
     done = client.post(f"{other}/remember", json={"text": "I live in Oslo.", "at": "2", "user": "Zoe"}).json()
     assert done["added"] == 1
-    assert client.get(f"{FILE}").json()["counts"]["episodes"] == before
+    assert client.get(f"{FILE}").json()["counts"]["texts"] == before
     held = client.get(f"{other}/entity?name=zoe").json()["statements"]
     assert {one["text"] for one in held if one["held"][0][1] is None} >= {"Zoe lives in Oslo"}  # "I" is Zoe
     assert client.post(f"{FILE}/undo", json={"key": done["undo"]}).status_code == 404

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -45,8 +46,42 @@ def test_episodes_are_drawn_when_they_are_asked_for(home: Any) -> None:
 def test_the_summary_counts_and_tells_where_to_begin(home: Any, home_memory: Path) -> None:
     told = home.get("/api/memories/file").json()
     assert told["file"] == str(home_memory)
-    assert told["strongest"][0] == {"name": "anna", "weight": 4}
-    assert (told["counts"]["current_facts"], told["counts"]["ended"], told["names"]) == (1, 2, 5)
+    assert told["strongest"][0] == {"name": "anna", "label": "Anna", "weight": 4}
+    assert told["counts"] == {"names": 5, "statements": 4, "current": 2, "ended": 2, "texts": 3}
+    assert (told["first"], told["last"], told["now"]) == (1.0, 3.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("query", "counts", "latest"),
+    [
+        ("at=0", (0, 0, 0, 0, 0), []),
+        ("at=1", (3, 2, 2, 0, 1), ["Anna lives in Rome"]),
+        ("at=2.5", (5, 4, 3, 1, 2), ["Anna lives in Paris", "Anna loves tea."]),
+        ("at=3", (5, 4, 2, 2, 3), ["Anna lives in Paris", "Anna loves tea."]),
+        ("from=2.5&to=2.7", (4, 3, 3, 0, 0), []),
+    ],
+)
+def test_the_summary_is_that_of_the_time_asked_for(
+    home: Any, query: str, counts: tuple[int, ...], latest: list[str]
+) -> None:
+    told = home.get(f"/api/memories/file?{query}").json()
+    assert tuple(told["counts"].values()) == counts
+    assert [one["text"] for one in told["latest"]] == latest
+    assert len(told["strongest"]) == counts[0]
+
+
+def test_the_summary_of_now_is_that_of_the_last_moment(home: Any) -> None:
+    now, then = (home.get(f"/api/memories/file{query}").json() for query in ("", "?at=3"))
+    assert now == then
+
+
+def test_what_is_announced_counts_as_true_now(serve: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "announced.worldthread"
+    with Memory(path, model="none", embedder="fake") as memory:
+        until = Fact("Anna", "lives in", "Ghent", valid_to=9.0)
+        memory.record.add(Episode("Anna lives in Ghent until 9.", 1.0, extraction=Extraction("given/1", (until,))))
+    counts = serve(path).get("/api/memories/file").json()["counts"]
+    assert (counts["current"], counts["ended"]) == (1, 0)
 
 
 def test_names_are_found_by_any_part_of_them_the_likeliest_first(home: Any) -> None:
@@ -95,13 +130,15 @@ def test_what_others_write_meanwhile_is_seen(serve: Callable[..., Any], tmp_path
     with Memory(path, model="none", embedder="fake") as memory:
         memory.record.add(Episode("A.", 1.0, "", Extraction("t", (Fact("Ann", "knows", "Bo"),))))
         home = serve(path)
-        assert home.get("/api/memories/file").json()["names"] == 2
+        assert home.get("/api/memories/file").json()["counts"]["names"] == 2
         memory.record.add(Episode("B.", 2.0, "", Extraction("t", (Fact("Cy", "knows", "Bo"),))))
-        assert home.get("/api/memories/file").json()["names"] == 3
-        assert home.get("/api/memories/file/names?q=cy").json()["names"] == [{"name": "cy", "weight": 1}]
+        assert home.get("/api/memories/file").json()["counts"]["names"] == 3
+        found = home.get("/api/memories/file/names?q=cy").json()["names"]
+        assert found == [{"name": "cy", "label": "Cy", "weight": 1}]
         (episode,) = [e.id for e in memory.episodes() if e.text == "B."]
         memory.forget(episode)
         assert home.get("/api/memories/file/names?q=cy").json()["names"] == []
+        assert home.get("/api/memories/file").json()["counts"]["names"] == 2
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +254,41 @@ def test_texts_are_read_in_their_order_with_what_was_taken_from_them(home: Any) 
     assert home.get("/api/memories/file/texts?limit=51").status_code == 400
 
 
+def test_after_a_change_by_anybody_every_answer_says_so_and_is_of_the_new_memory(
+    serve: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(home_memory, tmp_path / "changed.worldthread"))
+    client = serve(path)
+    routes = ["", "/change", "/graph", "/names?q=rex", "/entity?name=anna"]
+
+    def changes() -> set[str]:
+        return {client.get(f"/api/memories/file{route}").json()["change"] for route in routes}
+
+    (first,) = changes()
+    assert changes() == {first}
+    with Memory(path, model="none", embedder="fake") as memory:  # as another process would
+        ids = memory.record.episodes_about("Rex")
+        memory.record.forget_many(ids)
+        (second,) = changes()
+        assert second.split("-")[0] == first.split("-")[0]
+        assert int(second.split("-")[1]) > int(first.split("-")[1])
+        told = client.get("/api/memories/file").json()
+        assert told["counts"] == {"names": 3, "statements": 2, "current": 2, "ended": 0, "texts": 1}
+        assert "rex" not in {one["name"] for one in told["strongest"]}
+        assert client.get("/api/memories/file/names?q=rex").json()["names"] == []
+        memory.record.add(
+            Episode(
+                "Ann loves tea.", 4.0, extraction=Extraction("given/1", (Thesis("Ann loves tea.", ("Ann", "tea")),))
+            )
+        )
+        memory.merge("Ann", "Anna")
+    told = client.get("/api/memories/file").json()
+    assert {one["label"]: one["weight"] for one in told["strongest"]} == {"Anna": 3, "tea": 2, "Rome": 1}
+    assert told["counts"]["names"] == 3
+    entity = client.get("/api/memories/file/entity?name=ann").json()
+    assert (entity["name"], entity["label"], entity["total"]) == ("anna", "Anna", 3)
+
+
 def test_names_are_counted_alike_all_at_once_and_as_they_come(tmp_path: Path) -> None:
     from worldthread.web.names import STRONGEST, NameIndex
 
@@ -232,14 +304,27 @@ def test_names_are_counted_alike_all_at_once_and_as_they_come(tmp_path: Path) ->
             episode = memory.record.add(Episode(f"text {at}", float(at), extraction=Extraction("given/1", tuple(said))))
             if at % 7 == 0:
                 memory.record.forget(episode.id)
+                if at % 14 == 0:
+                    with memory.record.read_lock() as graph:
+                        followed.update(graph)
+                    memory.record.add(episode)
+            if at == 30:
+                merge = memory.record.add(
+                    Episode("One.", 30.5, extraction=Extraction("given/1", same_names=(("n1", "n2"),)))
+                )
+            if at == 40:
+                memory.record.forget(merge.id)
             with memory.record.read_lock() as graph:
                 followed.update(graph)
         with memory.record.read_lock() as graph:
             at_once = NameIndex()
             at_once.update(graph)
-            one_by_one = Counter(name for number in graph.statement_numbers for name in graph.names_of(number))
+            asserted = [number for number in graph.statement_numbers if graph.numbered_versions(number)]
+            assert 0 < len(asserted) < len(graph.statement_numbers)
+            one_by_one = Counter(name for number in asserted for name in set(graph.names_of(number)))
             assert graph.name_counts() == dict(one_by_one)
     strongest = sorted(one_by_one, key=lambda name: (-one_by_one[name], name))[:STRONGEST]
     for index in (followed, at_once):
+        assert len(index) == len(one_by_one)
         assert {name: index.weight(name) for name in one_by_one} == dict(one_by_one)
         assert index.strongest == strongest

@@ -729,6 +729,100 @@ def test_a_memory_is_changed_by_hand_and_changes_are_taken_back(open_page: Any, 
     until(lambda: shown_edges(page) >= 3)
 
 
+def figures(page: Any) -> dict[str, str]:
+    """The counts in the panel of the whole memory."""
+    return dict(zip(*(page.locator(f".figures {tag}").all_text_contents() for tag in ("dt", "dd")), strict=True))
+
+
+def words(page: Any) -> str:
+    """All that the page shows."""
+    return page.inner_text("body")
+
+
+@pytest.mark.firefox
+def test_after_a_change_everything_on_the_page_is_that_of_the_new_memory(
+    open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(home_memory, tmp_path / "home.worldthread"))
+    with served(path, tmp_path / "runs") as url:
+        page = open_page(url)
+        page.wait_for_selector(".figures")
+        assert figures(page) == {"names": "5", "statements": "4", "true now": "2", "ended": "2", "texts": "3"}
+        assert page.locator(".chip").all_text_contents()[0] == "Anna 4"
+        page.click(".chip:has-text('Rex')")
+        page.wait_for_selector("#panel h2:has-text('Rex')")
+        page.click("#panel button:has-text('Forget …')")
+        page.click("dialog #editor-do")
+        page.wait_for_selector("#done:has-text('Forgot 2 texts')")
+        until(lambda: page.locator(".figures").count() and figures(page)["texts"] == "1")
+        assert figures(page) == {"names": "3", "statements": "2", "true now": "2", "ended": "0", "texts": "1"}
+        assert sorted(page.locator(".chip").all_text_contents()) == ["Anna 2", "Rome 1", "tea 1"]
+        assert not any(gone in words(page) for gone in ("Rex", "Paris", "ran away"))
+        until(lambda: page.text_content("#shown") == "3 names, 3 lines")
+        page.fill("#search", "rex")
+        page.wait_for_selector("#found .ask")
+        assert page.locator("#found li").count() == 1
+        page.fill("#search", "")
+        page.click("#undo")
+        until(lambda: figures(page)["texts"] == "3")
+        page.goto(f"{url}#name=rex")
+        page.wait_for_selector("#panel h2:has-text('Rex')")
+        page.click("#panel button:has-text('Merge with …')")
+        page.fill("#merge-into", "Anna")
+        page.click("dialog #editor-do")
+        page.wait_for_selector("#done:has-text('Merged Rex with Anna')")
+        page.wait_for_selector("#panel h2:has-text('Anna')")
+        page.keyboard.press("Escape")
+        until(lambda: page.locator(".figures").count() and figures(page)["names"] == "4")
+        assert sorted(page.locator(".chip").all_text_contents()) == ["Anna 4", "Paris 1", "Rome 1", "tea 1"]
+
+
+@pytest.mark.firefox
+def test_what_another_process_changes_is_shown_without_a_touch(
+    open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(home_memory, tmp_path / "home.worldthread"))
+    with served(path, tmp_path / "runs") as url, Memory(path, model="none", embedder="fake") as memory:
+        memory.share_file()
+        welcome, name, text = open_page(url), open_page(f"{url}#name=anna"), open_page(url)
+        welcome.wait_for_selector(".figures")
+        name.wait_for_selector("#panel h2:has-text('Anna')")
+        said = Extraction("given/1", (Fact("Anna", "plays", "chess"),))
+        episode = memory.record.add(Episode("Anna plays chess.", 4.0, "a call", said))
+        until(lambda: figures(welcome)["statements"] == "5")
+        assert welcome.text_content(".latest li").startswith("Anna plays chess")
+        name.wait_for_selector(".statements:has-text('plays chess')")
+        text.goto(f"{url}#source={episode.id}")
+        text.wait_for_selector("#panel:has-text('Anna plays chess.')")
+        open_page.complaints_allowed.append("404")
+        memory.forget(episode.id)
+        text.wait_for_selector("#panel:has-text('It may have been forgotten')")
+        until(lambda: figures(welcome)["statements"] == "4")
+        until(lambda: "plays chess" not in words(name))
+        assert not any("chess" in words(page) for page in (welcome, text))
+
+
+@pytest.mark.firefox
+def test_moving_in_time_changes_every_panel(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(homes[0])
+    page.wait_for_selector(".figures")
+    page.focus("#moment")
+    page.keyboard.press("Home")
+    until(lambda: figures(page).get("true then") == "2")
+    assert figures(page) == {"names": "3", "statements": "2", "true then": "2", "ended": "0", "texts": "1"}
+    assert page.locator(".latest li a").all_text_contents() == ["Anna lives in Rome"]
+    assert "Paris" not in page.inner_text("#panel")
+    page.click(".filters summary")
+    until(lambda: page.locator("#relations li").all_text_contents() == ["lives in1"])
+    page.click("#moment-now")
+    until(lambda: figures(page).get("true now") == "2")
+    page.click(".latest li a:has-text('Paris')")
+    until(lambda: page.locator("#standing").count() and page.text_content("#standing") == "holds now")
+    page.focus("#moment")
+    page.keyboard.press("Home")
+    until(lambda: page.text_content("#standing") == "did not hold yet at turn 1")
+
+
 def test_a_server_for_reading_only_offers_no_changes(
     open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ export class ServerError extends Error {
   }
 }
 
-type Parameters = Record<string, string | number | boolean | null | undefined>;
+export type Parameters = Record<string, string | number | boolean | null | undefined>;
 
 export async function get<T>(path: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
   const query = new URLSearchParams();

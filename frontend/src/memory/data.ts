@@ -44,9 +44,16 @@ export interface ClusterPicture {
   left: number;
   left_names: number;
   names: number;
-  best: { name: string; weight: number }[];
+  best: WeighedName[];
   /** When how much began and ended; none for a picture of names. */
   changes: Change[];
+}
+
+/** A name, how it is written, and how many statements mention it. */
+export interface WeighedName {
+  name: string;
+  label: string;
+  weight: number;
 }
 
 /** A time, how much began and how much ended. */
@@ -94,9 +101,9 @@ export interface Neighbourhood extends Picture {
 export interface Summary {
   file: string;
   namespace: string;
-  counts: Record<string, number>;
-  names: number;
-  strongest: { name: string; weight: number }[];
+  /** How many there are at the time that is asked for; of a very large memory some are not counted. */
+  counts: { names: number; statements: number; current?: number; ended?: number; texts: number };
+  strongest: WeighedName[];
   small: boolean;
   first: number | null;
   last: number | null;
@@ -125,6 +132,8 @@ export interface Said {
   id: string;
   text: string;
   names: string[];
+  /** The names as they are written. */
+  labels: string[];
   subject?: string;
   relation?: string;
   object?: string;
@@ -164,7 +173,9 @@ export interface Hit extends Partial<Said> {
   kind: "fact" | "thesis";
   text: string;
   names: string[];
+  labels: string[];
   score: number;
+  /** The names on the way to it, as they are written. */
   path: string[];
   number: number | null;
   held: Interval[];
@@ -203,15 +214,25 @@ export interface Answer {
 
 export type Status = "current" | "ended" | "future";
 
-/** How something stands at a moment; `null` is now: what has not ended. */
+let latest = -Infinity; // world time of the last text
+
+/** Takes the world time of the last text, at which "now" is. */
+export function setNow(now: number | null): void {
+  latest = now ?? -Infinity;
+}
+
+/** How something stands at a moment; `null` is now: what is not over, also what is announced. */
 export function statusAt(held: Interval[], moment: number | null): Status {
   let begun = false;
   for (const [from, to] of held) {
-    if (moment === null ? to === null : from <= moment && (to === null || moment < to)) return "current";
+    if (!isOver(to, moment) && (moment === null || from <= moment) && from !== to) return "current";
     begun ||= moment === null || from <= moment;
   }
   return begun ? "ended" : "future";
 }
+
+/** Whether something that held until a time is over at a moment; `null` is now. */
+export const isOver = (until: number | null, moment: number | null): boolean => until !== null && until <= (moment ?? latest);
 
 /** All vertices and edges that were told so far. */
 export class Store {
@@ -282,11 +303,11 @@ export class Store {
     }
   }
 
-  /** How many edges bear each relation, the most frequent first. */
-  relations(): [string, number][] {
-    const found = new Map<string, number>();
+  /** How many edges that these filters show, or would show, bear each relation, the most frequent first. */
+  relations(filters: Filters): [string, number][] {
+    const found = new Map<string, number>([...filters.hidden].map((relation) => [relation, 0]));
     for (const edge of this.edges.values()) {
-      if (edge.kind === "fact") found.set(edge.relation, (found.get(edge.relation) ?? 0) + 1);
+      if (edge.kind === "fact" && filters.isInTime(edge)) found.set(edge.relation, (found.get(edge.relation) ?? 0) + 1);
     }
     return [...found].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   }
@@ -311,6 +332,10 @@ export class Filters {
     if (!this.kinds.has(edge.kind) || (edge.kind === "fact" && this.hidden.has(edge.relation))) return false;
     if (edge.kind === "thesis" && edge.restates && !this.showRestated && this.kinds.has("fact")) return false;
     if (edge.alone && !this.showAlone) return false;
+    return this.isInTime(edge);
+  }
+
+  isInTime(edge: Edge): boolean {
     if (this.range !== null) return heldWithin(edge.held, this.range);
     const status = statusAt(edge.held, this.moment);
     return status === "current" || (status === "ended" && this.showEnded);

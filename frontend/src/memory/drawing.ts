@@ -95,6 +95,7 @@ export class Drawing {
   private run = 0;
   private isFresh = true; // all of it lies elsewhere than before: there is no movement to follow
   private arranged: string[] = [];
+  private places = new Map<string, Place>(); // where vertices lay before all was read anew
 
   constructor(
     container: HTMLElement,
@@ -169,12 +170,14 @@ export class Drawing {
     const step = centre === null ? 10 : 4;
     fresh.forEach((vertex, number) => {
       const distance = step * Math.sqrt(number + (centre === null ? 0 : 2));
-      this.graph.addNode(vertex.id, {
-        vertex,
+      const place = this.places.get(vertex.id) ?? {
         x: (centre?.x ?? 0) + distance * Math.cos(number * SPREAD),
         y: (centre?.y ?? 0) + distance * Math.sin(number * SPREAD),
-      });
+      };
+      this.graph.addNode(vertex.id, { vertex, ...place });
     });
+    const isAsBefore = fresh.length === this.places.size && fresh.every(({ id }) => this.places.has(id));
+    this.places.clear();
     const parallel = new Map<string, Edge[]>();
     for (const edge of this.store.edges.values()) {
       const pair = edge.from < edge.to ? `${edge.from}\n${edge.to}` : `${edge.to}\n${edge.from}`;
@@ -193,13 +196,17 @@ export class Drawing {
       });
     }
     this.redraw();
-    this.arrange();
+    if (!isAsBefore || !this.isAtRest || this.store.clusters?.changes.length) this.arrange();
   }
 
-  clear(): void {
+  /** Takes all out; `stays`: what comes in again lies where it was, and is looked at as before. */
+  clear(stays = false): void {
     this.run += 1;
-    this.isFresh = true;
+    if (!stays) this.places.clear();
+    else this.graph.forEachNode((id, { x, y }) => this.places.set(id, { x, y }));
     this.graph.clear();
+    if (stays) return;
+    this.isFresh = true;
     this.sigma.setCustomBBox(null);
     this.sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
   }

@@ -1,6 +1,9 @@
 // The page of a memory. What it shows is what its address says: every choice goes through `go`, and `apply` shows it.
-import { get, post, said, ServerError, wasGivenUp } from "../common/api";
+// What it reads goes through `read`: each answer says of which state of the memory it is, and after another one `reload`
+// reads everything anew, whoever changed the memory.
+import { get, type Parameters, post, said, ServerError, wasGivenUp } from "../common/api";
 import { at, count, fill, h, tell, whenQuiet } from "../common/dom";
+import type { MapDrawing } from "../common/map";
 import { relationNumber } from "../common/theme";
 import { shownTime } from "../common/times";
 import { type Address, OF_RUNS, readAddress, writeAddress } from "./address";
@@ -12,6 +15,7 @@ import {
   Filters,
   type FirstPicture,
   type Neighbourhood,
+  setNow,
   type Statement,
   Store,
   type Summary,
@@ -19,7 +23,7 @@ import {
 import { type Chosen, Drawing } from "./drawing";
 import { Editing } from "./editing";
 import { hasMap, MapView } from "./map-view";
-import { Panel } from "./panel";
+import { Panel, type When } from "./panel";
 import { type Found, Search } from "./search";
 import { TimeAxis } from "./time";
 import { Waiting } from "./waiting";
@@ -28,6 +32,20 @@ const NEIGHBOURS = 40; // asked for at a time
 const STATEMENTS = 60; // shown of a name at first: more make a click wait, and are asked for
 const MANY_STATEMENTS = 1000;
 const MOST_DRAWN = 1500; // vertices of neighbourhoods: with more, the next one is drawn alone
+const OFTEN = 3000; // milliseconds between two looks whether another process changed the memory,
+const RARELY = 30_000; // and while the server does not answer
+const SHARE = 10; // a page that takes long to read looks less often
+const QUIET = 120; // milliseconds without a movement in time before the server is asked
+
+type Shown =
+  | { kind: "name"; entity: Entity }
+  | { kind: "statement"; statement: Statement }
+  | { kind: "source"; episode: Episode };
+
+interface Told {
+  change: string;
+  now: number | null;
+}
 
 interface Listed {
   key: string;
@@ -41,28 +59,30 @@ const loaded = new Map<string, { shown: number; total: number }>();
 let address: Address = readAddress(location.hash);
 let summary: Summary | null = null;
 let summaryFor = ""; // the memory that it is of, and as recorded by when
-let entity: Entity | null = null;
+let shown: Shown | null = null; // what was chosen, as the server told it
 let whole = true;
 let drawnFor = ""; // the part of the address that decides what is loaded
 let isReplaced = false; // a neighbourhood is drawn in the place of the clusters
 let countedFor = ""; // the time for which the clusters are counted
 let turn = 0;
+let state = { memory: "", change: "" }; // of which the page shows what was read
+let still = 0; // how many times it is read anew, while the eye stays where it is
+let reloadTime = 0; // milliseconds that this took
 
 const path = (tail = ""): string => `/api/memories/${encodeURIComponent(address.memory)}${tail}`;
 const known = (): { recorded: number | null } => ({ recorded: address.recorded });
 const loadedFor = ({ memory, recorded, kinds, only, chosen, cluster, skip }: Address): string =>
   JSON.stringify([memory, recorded, kinds.includes("episode"), only ? chosen : null, cluster, skip]);
 const countFor = ({ at, range, ended }: Address): string => JSON.stringify([at, range, ended]);
-const summaryKey = (): string => JSON.stringify([address.memory, address.recorded]);
+const summaryKey = (): string => JSON.stringify([address.memory, address.recorded, address.at, address.range]);
+const times = (): Parameters => ({ at: address.at, from: address.range?.[0], to: address.range?.[1] });
 const askPicture = (tail = "/graph"): Promise<FirstPicture> =>
-  get<FirstPicture>(path(tail), {
+  read<FirstPicture>(tail, {
     episodes: address.kinds.includes("episode"),
     cluster: address.cluster?.name,
     level: address.cluster?.level,
     skip: address.skip || null,
-    at: address.at,
-    from: address.range?.[0],
-    to: address.range?.[1],
+    ...times(),
     ended: address.ended,
     ...known(),
   });
@@ -76,19 +96,18 @@ const editing = new Editing({
   changed: (chosen) => {
     address = { ...address, chosen };
     history.pushState(null, "", location.pathname + writeAddress(address));
-    drawnFor = "";
-    void apply();
+    state.change = ""; // the next answer has the new one
+    void reload(false);
   },
 });
 const panel = new Panel(at("panel", HTMLElement), {
-  label: (name) => store.vertices.get(`e:${name}`)?.label ?? name,
   link: (chosen) => writeAddress({ ...address, chosen, only: false }) || "#",
   clusterLink: (cluster, skip = 0) => writeAddress({ ...address, chosen: null, only: false, cluster, skip }) || "#",
   expand: (name) => void expand(name),
   only: (name) => go({ chosen: { kind: "name", id: name }, only: true }),
   deeper: (depth) => go({ depth }),
   longer: (name) => void guarded(() => showName(name, MANY_STATEMENTS)),
-  episode: (id) => get<Episode>(path("/episode"), { id }),
+  episode: (id) => read<Episode>("/episode", { id }),
   edits: (about) => editing.buttons(about),
   correction: (statement) => editing.pencil(statement),
 });
@@ -110,13 +129,15 @@ const time = new TimeAxis(
     if (isFinal) keep();
     redraw();
     recount();
+    summarise();
+    drawRelationsSoon();
     showPanelAgain(isFinal);
   },
 );
-new Search(at("search", HTMLInputElement), at("found", HTMLElement), {
+const search = new Search(at("search", HTMLInputElement), at("found", HTMLElement), {
   names: async (q) => {
     try {
-      return (await get<{ names: Found[] }>(path("/names"), { q, ...known() })).names;
+      return (await read<{ names: Found[] }>("/names", { q, ...known() })).names;
     } catch {
       return [];
     }
@@ -210,7 +231,12 @@ async function apply(): Promise<void> {
     if (loadedFor(address) !== drawnFor || (isReplaced && address.chosen === null)) await open();
     else if (isOther && store.clusters?.changes.length) recount();
     else if (isOther) relayout();
+    else {
+      redraw();
+      recount();
+    }
     if (mine !== turn) return;
+    if (summaryFor !== summaryKey()) void guarded(readSummary);
     at("all", HTMLElement).hidden = !address.only && !(isReplaced || address.cluster !== null || address.skip);
     showView();
     try {
@@ -218,7 +244,8 @@ async function apply(): Promise<void> {
     } catch (error) {
       if (!(error instanceof ServerError) || error.status !== 404 || mine !== turn) throw error;
       drawing?.choose(null);
-      panel.missing(address.chosen?.kind === "name" ? address.chosen.id : "No such " + (address.chosen?.kind ?? "page"), said(error));
+      const what = address.chosen?.kind === "name" ? address.chosen.id : `No such ${address.chosen?.kind ?? "page"}`;
+      show(["missing", what], () => panel.missing(what, said(error)));
     }
   });
   document.body.dataset["ready"] = "yes";
@@ -226,6 +253,65 @@ async function apply(): Promise<void> {
 
 const filterState = (): string =>
   JSON.stringify([[...filters.kinds], [...filters.hidden], filters.showEnded, filters.showRestated, filters.showAlone, filters.range]);
+
+// -- what is read -------------------------------------------------------------------------------------------------
+
+/** What the server tells of the memory; what is older than what is shown is asked for again. */
+async function read<T>(tail = "", parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    const { memory } = address;
+    const { change, now, ...told } = await get<Told>(path(tail), parameters, signal);
+    if (memory !== address.memory) return told as T; // nobody waits for it any longer
+    const shown = memory === state.memory ? state.change : "";
+    if (isEarlier(change, shown)) continue;
+    setNow(now);
+    state = { memory, change };
+    if (shown && change !== shown) void reload(true);
+    return told as T;
+  }
+}
+
+/** Whether the server saw a state of the memory before another; it counts anew whenever it opens the memory. */
+function isEarlier(one: string, other: string): boolean {
+  const [[opening, number], [otherOpening, otherNumber]] = [one.split("-"), other.split("-")];
+  return opening === otherOpening && Number(number) < Number(otherNumber);
+}
+
+/** Reads all that the page shows anew; `stays`: without moving the picture and the panel away from what a person looks at. */
+async function reload(stays: boolean): Promise<void> {
+  const begin = performance.now();
+  summaryFor = drawnFor = countedFor = "";
+  begun = null;
+  still += Number(stays);
+  try {
+    await apply();
+  } finally {
+    still -= Number(stays);
+    reloadTime = performance.now() - begin;
+  }
+  search.again();
+  await listMemories();
+}
+
+/** Looks now and then whether another process changed the memory. */
+function watch(wait: number): void {
+  setTimeout(async () => {
+    const isThere = await look();
+    watch(isThere ? Math.max(OFTEN, SHARE * reloadTime) : RARELY);
+  }, wait);
+}
+
+async function look(): Promise<boolean> {
+  if (document.hidden || !state.change) return true;
+  try {
+    await read("/change");
+    return true;
+  } catch {
+    return false; // whoever asks for more is told why
+  }
+}
+
+document.addEventListener("visibilitychange", () => void look());
 
 // -- what is on the page ------------------------------------------------------------------------------------------
 
@@ -239,7 +325,7 @@ async function open(): Promise<void> {
     const first = await asked;
     if (wanted !== loadedFor(address)) return;
     whole = first.whole;
-    drawing?.clear();
+    drawing?.clear(still > 0);
     store.clear();
     loaded.clear();
     drawnFor = wanted;
@@ -262,33 +348,57 @@ async function open(): Promise<void> {
       tell("With its texts this memory is too large to be drawn whole: choose a name to see them.");
     changed();
     await editing.offerStart(!address.memory.startsWith(OF_RUNS), whole && store.vertices.size === 0);
-    if (summary === null) void guarded(() => welcome(wanted));
+    if (!store.vertices.size) onPanel = "";
     if (first.grouping) void guarded(() => group(wanted));
   } catch (error) {
     store.clear();
     drawing?.clear();
     drawnFor = "";
+    onPanel = "";
     panel.closed(() => void apply());
     throw error;
   }
 }
 
-async function welcome(wanted: string): Promise<void> {
-  const about = await get<Summary>(path(), known());
-  if (wanted !== loadedFor(address)) return;
+const summarise = whenQuiet(QUIET, () => void guarded(readSummary));
+
+/** Reads what the memory is at the moment, unless it is on the page. */
+async function readSummary(): Promise<void> {
+  const wanted = summaryKey();
+  if (summaryFor === wanted || !drawnFor) return;
+  const about = await read<Summary>("", { ...known(), ...times() });
+  if (wanted !== summaryKey()) return;
   summary = about;
-  summaryFor = summaryKey();
+  summaryFor = wanted;
   document.title = `${summary.file.split("/").at(-1) ?? "memory"} · worldthread`;
   if (address.chosen === null && store.vertices.size) showWelcome();
   showRecorded();
   redraw();
 }
 
+const when = (): When => ({ moment: address.at, range: address.range });
+let onPanel = ""; // what it shows
+
+/** Fills the panel; where the page is read anew, only with something else, and without moving it. */
+function show(what: unknown[], fillIn: () => void): void {
+  const told = JSON.stringify([what, when(), address.depth, address.restated]);
+  if (still && told === onPanel) return;
+  const place = at("panel", HTMLElement);
+  const { scrollTop } = place;
+  onPanel = told;
+  fillIn();
+  if (still) place.scrollTop = scrollTop;
+}
+
 function showWelcome(): void {
   if (summary === null) return;
   const isPart = address.cluster !== null && store.clusters?.path.length;
-  if (isPart && store.clusters !== null) panel.cluster(store.clusters, store);
-  else panel.welcome(summary, store);
+  const { clusters } = store;
+  if (isPart && clusters !== null) show(["cluster", clusters], () => panel.cluster(clusters, store));
+  else {
+    const of = summary;
+    show(["memory", of, clusters, store.vertices.size], () => panel.welcome(of, store, when()));
+  }
 }
 
 /** Waits for the clusters of a very large memory, and draws them unless something was chosen in the meantime. */
@@ -301,7 +411,7 @@ async function group(wanted: string): Promise<void> {
   showWelcome();
 }
 
-const recount = whenQuiet(120, () => void guarded(countAgain));
+const recount = whenQuiet(QUIET, () => void guarded(countAgain));
 
 /** Counts in every cluster what holds at the moment. */
 async function countAgain(): Promise<void> {
@@ -324,7 +434,7 @@ function changed(): void {
 function relayout(): void {
   redraw();
   drawing?.arrange();
-  void drawing?.fit();
+  void fit();
 }
 
 function redraw(): void {
@@ -339,16 +449,17 @@ function redraw(): void {
     return;
   }
   delete document.body.dataset["shownClusters"];
-  const isPart = summary !== null && summary.names > shown.names;
-  const names = isPart ? `${shown.names.toLocaleString("en")} of ${count(summary?.names ?? 0, "name")}` : count(shown.names, "name");
+  const isPart = summary !== null && summary.counts.names > shown.names;
+  const names = isPart ? `${shown.names.toLocaleString("en")} of ${count(summary?.counts.names ?? 0, "name")}` : count(shown.names, "name");
   at("shown", HTMLElement).textContent = store.vertices.size ? `${names}, ${count(shown.edges, "line")}` : "";
   document.body.dataset["shownEdges"] = String(shown.edges);
 }
 
-const redrawMap = whenQuiet(120, () => {
-  if (isMap()) void guarded(() => map.show(path("/map"), { at: address.at, ...known() }, chosenName()));
+const redrawMap = whenQuiet(QUIET, () => {
+  if (isMap()) void guarded(() => showMap());
 });
 
+const showMap = async (): Promise<void> => map.show(await read<MapDrawing>("/map", { at: address.at, ...known() }), chosenName());
 const isMap = (): boolean => (address.view ?? (hasMap(store) ? "map" : "graph")) === "map";
 const chosenName = (): string | null => (address.chosen?.kind === "name" ? address.chosen.id : null);
 
@@ -360,7 +471,7 @@ function showView(): void {
   at("legend", HTMLElement).hidden = asMap;
   at("view-map", HTMLButtonElement).setAttribute("aria-pressed", String(asMap));
   at("view-graph", HTMLButtonElement).setAttribute("aria-pressed", String(!asMap));
-  if (asMap) void guarded(() => map.show(path("/map"), { at: address.at, ...known() }, chosenName()));
+  if (asMap) void guarded(() => showMap());
 }
 
 // -- choosing -----------------------------------------------------------------------------------------------------
@@ -381,7 +492,7 @@ async function pick(picked: Chosen | null): Promise<void> {
   if (picked.kind === "vertex" && vertex?.name !== undefined) {
     go({ chosen: { kind: "name", id: vertex.name }, only: address.only && chosenName() === vertex.name });
   } else if (number != null) {
-    const { id } = await get<Statement>(path("/statement"), { number, ...known() });
+    const { id } = await read<Statement>("/statement", { number, ...known() });
     go({ chosen: { kind: "statement", id } });
   } else if (vertex?.episode !== undefined) {
     go({ chosen: { kind: "source", id: vertex.episode } });
@@ -390,7 +501,7 @@ async function pick(picked: Chosen | null): Promise<void> {
 
 async function showChoice(): Promise<void> {
   const { chosen } = address;
-  entity = null;
+  shown = null;
   // what was asked before is no longer what is shown
   if (chosen?.kind !== "question" && document.activeElement?.id !== "search") at("search", HTMLInputElement).value = "";
   if (chosen?.kind === "name") await showName(chosen.id);
@@ -409,70 +520,86 @@ async function showName(name: string, limit = STATEMENTS): Promise<void> {
   const needed = !whole && !loaded.has(name);
   const isFar = !whole && (!store.vertices.has(`e:${name}`) || store.vertices.size > MOST_DRAWN);
   const [about, part] = await Promise.all([
-    get<Entity>(path("/entity"), { name, limit, ...known() }),
+    read<Entity>("/entity", { name, limit, ...known() }),
     needed ? askPart(name, isFar) : null,
   ]);
   if (mine !== turn) return;
   if (part !== null) takeIn(part, isFar); // together with the panel: a picture of its own would delay it
-  entity = about;
+  shown = { kind: "name", entity: about };
   drawing?.choose({ kind: "vertex", id: `e:${about.name}` }, address.depth);
   showPanelAgain(true);
   // a neighbourhood alone is in the picture as a whole, and is fitted once it lies still
-  if (part === null || !isFar || drawing?.isAtRest) await drawing?.fit();
+  if (part === null || !isFar || drawing?.isAtRest) await fit();
 }
 
-/** Shows the name in the panel as it stands at the moment, or asks the question again as of it. */
+/** Shows what was chosen as it stands at the moment, or asks the question again as of it. */
 function showPanelAgain(isFinal: boolean): void {
   redrawMap();
-  if (entity !== null) {
-    const shown = { loaded: loaded.get(entity.name) ?? null, depth: address.depth, restated: address.restated };
-    panel.entity(entity, { moment: address.at, range: address.range }, shown);
+  if (shown?.kind === "name") {
+    const { entity } = shown;
+    const parts = { loaded: loaded.get(entity.name) ?? null, depth: address.depth, restated: address.restated };
+    show(["name", entity, parts], () => panel.entity(entity, when(), parts));
+  } else if (shown?.kind === "statement") {
+    const { statement } = shown;
+    show(["statement", statement], () => panel.statement(statement, when()));
+  } else if (shown?.kind === "source") {
+    const { episode } = shown;
+    show(["source", episode], () => panel.episode(episode, when()));
   } else if (isFinal && address.chosen?.kind === "question") {
     void guarded(showChoice);
   }
 }
 
+/** Brings what is chosen into the picture, unless a person looks at another part of it. */
+const fit = async (): Promise<void> => (still ? undefined : drawing?.fit());
+
 async function showStatement(id: string): Promise<void> {
   const mine = turn;
-  const statement = await get<Statement>(path("/statement"), { id, ...known() });
+  const statement = await read<Statement>("/statement", { id, ...known() });
   const first = statement.names[0];
   if (!whole && first !== undefined && !store.vertices.has(`e:${first}`)) await load(first, true);
   if (mine !== turn) return;
   light([statement]);
-  panel.statement(statement);
-  await drawing?.fit();
+  shown = { kind: "statement", statement };
+  showPanelAgain(true);
+  await fit();
 }
 
 async function showSource(id: string): Promise<void> {
   const mine = turn;
-  const told = await get<Episode>(path("/episode"), { id });
+  const told = await read<Episode>("/episode", { id });
   if (mine !== turn) return;
   const vertex = `p:${id}`;
   drawing?.choose(store.vertices.has(vertex) ? { kind: "vertex", id: vertex } : null);
-  panel.episode(told);
+  shown = { kind: "source", episode: told };
+  showPanelAgain(true);
 }
 
 async function showAnswer(question: string): Promise<void> {
   const mine = turn;
   const again = (): void => void guarded(() => showAnswer(question));
   const waiting = new Waiting(path("/work"), () => go({ chosen: null }), again);
-  panel.waiting(question, waiting.element);
+  if (!still) {
+    onPanel = "";
+    panel.waiting(question, waiting.element);
+  }
   at("search", HTMLInputElement).value = question;
   try {
-    const told = await get<Answer>(path("/ask"), { q: question, at: address.at }, waiting.signal);
+    const told = await read<Answer>("/ask", { q: question, at: address.at }, waiting.signal);
     const { evidence } = told;
     const first = evidence[0]?.names[0];
     if (!whole && first !== undefined && !store.vertices.has(`e:${first}`)) await load(first, true);
     if (mine !== turn) return;
     light(evidence);
-    panel.answer(told, await editing.modelName(), (place) => void askModel(question, place));
+    const model = await editing.modelName();
+    show(["answer", told, model], () => panel.answer(told, when(), model, (place) => void askModel(question, place)));
   } catch (error) {
-    if (mine === turn && !wasGivenUp(error)) panel.failed(question, said(error), again);
+    if (mine === turn && !wasGivenUp(error)) show(["failed", said(error)], () => panel.failed(question, said(error), again));
     return;
   } finally {
     waiting.end();
   }
-  await drawing?.fit();
+  await fit();
 }
 
 /** Asks the model of the server, which may cost money: only when a person wants it. */
@@ -506,7 +633,7 @@ async function load(name: string, alone = false): Promise<void> {
 }
 
 const askPart = (name: string, alone: boolean): Promise<Neighbourhood> =>
-  get<Neighbourhood>(path("/neighbours"), {
+  read<Neighbourhood>("/neighbours", {
     name,
     offset: alone ? 0 : (loaded.get(name)?.shown ?? 0),
     limit: NEIGHBOURS,
@@ -516,7 +643,7 @@ const askPart = (name: string, alone: boolean): Promise<Neighbourhood> =>
 
 function takeIn(found: Neighbourhood, alone: boolean): void {
   if (alone) {
-    drawing?.clear();
+    drawing?.clear(still > 0);
     store.clear();
     loaded.clear();
     isReplaced = true;
@@ -596,7 +723,7 @@ function showRecorded(): void {
 
 function listedRelations(): [string, number][] {
   const text = relationFilter.value.trim().toLowerCase();
-  return store.relations().filter(([relation]) => relation.toLowerCase().includes(text));
+  return store.relations(filters).filter(([relation]) => relation.toLowerCase().includes(text));
 }
 
 function drawRelations(): void {
@@ -630,6 +757,8 @@ function drawRelations(): void {
     listed.length > rows.length ? h("li", { class: "muted" }, `and ${listed.length - rows.length} more`) : null,
   );
 }
+
+const drawRelationsSoon = whenQuiet(QUIET, drawRelations);
 
 at("zoom-in", HTMLButtonElement).addEventListener("click", () => drawing?.zoom(1 / 1.5));
 at("zoom-out", HTMLButtonElement).addEventListener("click", () => drawing?.zoom(1.5));
@@ -666,12 +795,14 @@ async function listMemories(): Promise<void> {
   } catch (error) {
     tell(said(error));
   }
-  select.addEventListener("change", () => {
-    address = { ...readAddress(""), memory: select.value };
-    history.pushState(null, "", location.pathname + writeAddress(address));
-    void apply();
-  });
 }
+
+at("memories", HTMLSelectElement).addEventListener("change", (event) => {
+  address = { ...readAddress(""), memory: (event.target as HTMLSelectElement).value };
+  history.pushState(null, "", location.pathname + writeAddress(address));
+  void apply();
+});
 
 // the server reads all runs for the list: the picture comes first
 void apply().finally(listMemories);
+watch(OFTEN);

@@ -1,5 +1,4 @@
 // A game's memory as the map that it is: rooms, ways, and what has not been taken yet.
-import { get } from "../common/api";
 import { fill, h } from "../common/dom";
 import { type MapDrawing, mapPicture } from "../common/map";
 import type { Store } from "./data";
@@ -18,17 +17,12 @@ export function hasMap(store: Store): boolean {
 }
 
 export class MapView {
-  private turn = 0;
-
   constructor(
     private readonly place: HTMLElement,
     private readonly choose: (room: string) => void,
   ) {}
 
-  async show(path: string, parameters: Record<string, number | null>, chosen: string | null): Promise<void> {
-    const turn = ++this.turn;
-    const drawing = await get<MapDrawing>(path, parameters);
-    if (turn !== this.turn) return;
+  show(drawing: MapDrawing, chosen: string | null): void {
     const picture = mapPicture(drawing, this.choose);
     for (const room of picture.querySelectorAll("[data-room]")) {
       room.classList.toggle("lit", room.getAttribute("data-room")?.toLowerCase() === chosen);

@@ -14,17 +14,17 @@ import {
   heldWithin,
   type Hit,
   type Interval,
+  isOver,
   type Said,
   type Statement,
   statusAt,
   type Store,
   type Summary,
   type Version,
+  type WeighedName,
 } from "./data";
 
 export interface Actions {
-  /** A name as it is written. */
-  label(name: string): string;
   /** The address of something. */
   link(choice: Choice): string;
   clusterLink(cluster: ClusterPlace | null, skip?: number): string;
@@ -64,17 +64,16 @@ export class Panel {
     private readonly actions: Actions,
   ) {}
 
-  /** What the memory is, and where to begin. */
-  welcome(summary: Summary, store: Store): void {
+  /** What the memory is at a moment, and where to begin. */
+  welcome(summary: Summary, store: Store, when: When): void {
     const { counts } = summary;
-    const current = (counts["current_facts"] ?? 0) + (counts["current_theses"] ?? 0);
     // of a very large memory some are not counted
     const figures: [string, number | undefined][] = [
-      ["names", summary.names],
-      ["statements", counts["statements"] ?? (counts["facts"] ?? 0) + (counts["theses"] ?? 0)],
-      ["true now", counts["current_facts"] === undefined ? undefined : current],
-      ["ended", counts["ended"]],
-      ["texts", counts["episodes"]],
+      ["names", counts.names],
+      ["statements", counts.statements],
+      [when.range !== null ? "true in this time" : when.moment === null ? "true now" : "true then", counts.current],
+      ["ended", counts.ended],
+      ["texts", counts.texts],
     ];
     const { first, last } = summary;
     fill(
@@ -91,6 +90,7 @@ export class Panel {
       first === null || last === null
         ? null
         : h("p", { class: "muted" }, `from ${namedTime(first)} to ${shownTime(last)}`),
+      when.moment === null && when.range === null ? null : h("p", { class: "hint" }, `What was known${whenWords(when)}.`),
       summary.small
         ? null
         : h(
@@ -121,7 +121,7 @@ export class Panel {
           ]
         : []),
       h("h3", {}, "Best-known names"),
-      h("ul", { class: "chips" }, ...summary.strongest.map(({ name, weight }) => h("li", {}, this.name(name, weight)))),
+      this.nameList(summary.strongest),
     );
   }
 
@@ -149,7 +149,7 @@ export class Panel {
       ),
       ...this.clusterList(told, store),
       h("h3", {}, "Most connected names in it"),
-      h("ul", { class: "chips" }, ...told.best.map(({ name, weight }) => h("li", {}, this.name(name, weight)))),
+      this.nameList(told.best),
     );
     this.place.scrollTop = 0;
   }
@@ -312,12 +312,13 @@ export class Panel {
   }
 
   /** One statement, opened. */
-  statement(statement: Statement): void {
+  statement(statement: Statement, when: When): void {
     fill(
       this.place,
       h("p", { class: "kicker" }, statement.kind === "fact" ? "statement" : "sentence"),
       h("h2", { id: "chosen" }, statement.text),
-      h("ul", { class: "chips" }, ...statement.names.map((name) => h("li", {}, this.name(name)))),
+      h("p", { class: "muted", id: "standing" }, standing(statement, when)),
+      h("ul", { class: "chips" }, ...this.namesOf(statement)),
       ...statement.versions.map((version) => h("section", { class: "card" }, ...this.versionParts(version, true))),
       ...this.editSection({ kind: "statement", statement }),
     );
@@ -325,15 +326,17 @@ export class Panel {
     this.place.querySelector<HTMLButtonElement>(".sources .source")?.click(); // what a person asks next: who says so
   }
 
-  episode(episode: Episode): void {
+  episode(episode: Episode, when: When): void {
+    const isLater = episode.at > (when.range?.[1] ?? when.moment ?? Infinity);
     fill(this.place, h("p", { class: "kicker" }, "text"), ...this.episodeParts(episode, "h2"),
+      isLater ? h("p", { class: "hint" }, "This text is later than the time that is shown.") : null,
       ...this.editSection({ kind: "source", episode }));
     this.place.scrollTop = 0;
   }
 
   /** An answer by rule, its evidence, and what else was recalled; `model` is the name of the model that can be asked too, empty without one. */
-  answer(told: Answer, model: string, askModel: (place: HTMLElement) => void): void {
-    const { answer, sources, nearest, hits } = told;
+  answer(told: Answer, when: When, model: string, askModel: (place: HTMLElement) => void): void {
+    const { answer, sources, nearest, hits, as_of: moment } = told;
     const asOf =
       told.as_of === null ? "" : told.named === null ? `as of ${namedTime(told.as_of)}` : `as of the end of ${told.named}`;
     fill(
@@ -350,13 +353,13 @@ export class Panel {
       ),
       model ? this.modelOffer(model, askModel) : null,
       sources.length ? h("h3", {}, "Evidence") : null,
-      h("ul", { class: "statements evidence" }, ...told.evidence.map((statement) => this.evidenceItem(statement))),
-      h("ul", { class: "hits" }, ...sources.map((hit) => (hit.kind === "episode" ? this.hit(hit, false) : null))),
+      h("ul", { class: "statements evidence" }, ...told.evidence.map((statement) => this.evidenceItem(statement, when))),
+      h("ul", { class: "hits" }, ...sources.map((hit) => (hit.kind === "episode" ? this.hit(hit, false, moment) : null))),
       answer === null && nearest.length ? h("h3", {}, "Closest matches") : null,
-      answer === null ? h("ul", { class: "hits" }, ...nearest.map((hit) => this.hit(hit, false))) : null,
+      answer === null ? h("ul", { class: "hits" }, ...nearest.map((hit) => this.hit(hit, false, moment))) : null,
       h("h3", {}, "Recalled ", h("span", { class: "muted" }, `by the method “${told.method}”`)),
       hits.length ? null : h("p", { class: "muted" }, "Nothing was recalled."),
-      h("ol", { class: "hits found" }, ...hits.map((hit) => this.hit(hit, true))),
+      h("ol", { class: "hits found" }, ...hits.map((hit) => this.hit(hit, true, moment))),
     );
     this.place.scrollTop = 0;
   }
@@ -379,6 +382,7 @@ export class Panel {
 
   /** What the model answered, in place of the offer. */
   modelAnswer(place: HTMLElement, told: Answer): void {
+    const { as_of: moment } = told;
     fill(
       place,
       h(
@@ -393,20 +397,20 @@ export class Panel {
           ? h("details", {}, h("summary", {}, "Its reasoning"), h("p", { class: "told", dir: "auto" }, told.reasoning))
           : null,
         told.sources.length ? h("h3", {}, "Sources that it cites") : null,
-        h("ul", { class: "hits" }, ...told.sources.map((hit) => this.hit(hit, false))),
+        h("ul", { class: "hits" }, ...told.sources.map((hit) => this.hit(hit, false, moment))),
       ),
     );
   }
 
-  private evidenceItem(statement: Statement): HTMLElement {
+  private evidenceItem(statement: Statement, { moment }: When): HTMLElement {
     const item = this.statementItem(statement, { name: "", statements: [] });
-    if (statementIsOver(statement)) item.classList.add("over");
+    if (statusAt(statement.held, moment) === "ended") item.classList.add("over");
     return item;
   }
 
-  private hit(hit: Hit | EpisodeHit, scored: boolean): HTMLElement {
+  private hit(hit: Hit | EpisodeHit, scored: boolean, moment: number | null): HTMLElement {
     const score = scored ? h("span", { class: "score muted", title: "score" }, hit.score.toFixed(2)) : null;
-    const path = scored && hit.path.length ? h("p", { class: "muted trail" }, "path: ", hit.path.map((name) => this.actions.label(name)).join(" › ")) : null;
+    const path = scored && hit.path.length ? h("p", { class: "muted trail" }, "path: ", hit.path.join(" › ")) : null;
     if (hit.kind === "episode") {
       return h(
         "li",
@@ -418,7 +422,7 @@ export class Panel {
       );
     }
     const version = hit.version;
-    const over = version != null && version.until !== null;
+    const over = version != null && isOver(version.until, moment);
     return h(
       "li",
       { class: over ? "over" : "" },
@@ -431,7 +435,7 @@ export class Panel {
       h("p", { class: "text" }, h("a", { href: this.actions.link({ kind: "statement", id: hit.id ?? "" }) }, hit.text)),
       version ? h("p", { class: "when" }, shownInterval(version)) : null,
       over && version?.reason ? h("p", { class: "why" }, h("strong", {}, "Ended: "), shownReason(version.reason)) : null,
-      h("ul", { class: "chips" }, ...hit.names.map((name) => h("li", {}, this.name(name)))),
+      h("ul", { class: "chips" }, ...this.namesOf(hit)),
       path,
     );
   }
@@ -444,7 +448,6 @@ export class Panel {
       {
         toggle: () => {
           if (!details.open || body.childElementCount) return;
-          const others = statement.names.filter((name) => name !== about.name);
           const same = about.statements.filter(({ restates }) => restates === statement.number);
           fill(
             body,
@@ -452,7 +455,7 @@ export class Panel {
             h(
               "ul",
               { class: "chips" },
-              ...others.map((name) => h("li", {}, this.name(name))),
+              ...this.namesOf(statement, about.name),
               h(
                 "li",
                 {},
@@ -565,13 +568,22 @@ export class Panel {
     );
   }
 
-  private name(name: string, weight?: number): HTMLElement {
+  private name(name: string, label: string, weight?: number): HTMLElement {
     return h(
       "a",
       { class: "chip", href: this.actions.link({ kind: "name", id: name }) },
-      this.actions.label(name),
+      label,
       weight === undefined ? null : h("span", { class: "muted" }, ` ${weight}`),
     );
+  }
+
+  private nameList(names: WeighedName[]): HTMLElement {
+    return h("ul", { class: "chips" }, ...names.map(({ name, label, weight }) => h("li", {}, this.name(name, label, weight))));
+  }
+
+  /** The names in a statement, without one. */
+  private namesOf({ names, labels }: Pick<Said, "names" | "labels">, without?: string): HTMLElement[] {
+    return names.flatMap((name, number) => (name === without ? [] : [h("li", {}, this.name(name, labels[number] ?? name))]));
   }
 
   /** Bars over world time with their words, a line a statement. */
@@ -593,7 +605,7 @@ export class Panel {
         const start = x(version.since);
         const end = version.until === null ? width : x(version.until);
         return s("rect", {
-          class: version.until === null ? `span ${colour}` : "span over",
+          class: isOver(version.until, when.moment) ? "span over" : `span ${colour}`,
           x: start,
           y: y + 13,
           width: Math.max(end - start, 2),
@@ -629,7 +641,13 @@ export class Panel {
   }
 }
 
-const statementIsOver = ({ held }: Statement): boolean => held.every(([, to]) => to !== null);
+/** How a statement stands at a moment, in words. */
+function standing({ held }: Statement, when: When): string {
+  if (when.range !== null) return `${heldWithin(held, when.range) ? "held" : "did not hold"}${whenWords(when)}`;
+  if (when.moment === null) return statusAt(held, null) === "current" ? "holds now" : "has ended";
+  const words = { current: "held", ended: "had ended", future: "did not hold yet" };
+  return words[statusAt(held, when.moment)] + whenWords(when);
+}
 
 const holds = (held: Interval[], { moment, range }: When): boolean =>
   range === null ? statusAt(held, moment) === "current" : heldWithin(held, range);

@@ -3,6 +3,7 @@ import { fill, h, whenQuiet } from "../common/dom";
 
 export interface Found {
   name: string;
+  label: string;
   weight: number;
 }
 
@@ -35,6 +36,11 @@ export class Search {
     });
   }
 
+  /** Looks again for the names that are listed. */
+  again(): void {
+    if (!this.list.hidden) void this.look(++this.turn);
+  }
+
   private async look(turn: number): Promise<void> {
     const text = this.input.value.trim();
     if (!text) {
@@ -49,7 +55,7 @@ export class Search {
   }
 
   private show(text: string): void {
-    const rows = this.found.map(({ name, weight }, number) =>
+    const rows = this.found.map(({ label, weight }, number) =>
       h(
         "li",
         {
@@ -58,7 +64,7 @@ export class Search {
           "aria-selected": String(number === this.active),
           click: () => this.take(number),
         },
-        h("span", {}, name),
+        h("span", {}, label),
         h("span", { class: "muted" }, weight),
       ),
     );

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from worldthread.graph.columns import PackedRows, Row, RowIndex, RowList, RowTable
 from worldthread.graph.strings import ABSENT, StringTable, integer_to_time, time_to_integer
@@ -208,13 +209,15 @@ class StatementTable:
             return strings[subject], strings[object_]
         return tuple(strings[object_].split(_SEPARATOR)) if strings[object_] else ()
 
-    def vertex_counts(self) -> dict[str, int]:
-        """Return how often each name is a vertex of a statement: once for each place in which it stands."""
+    def vertex_counts(self, counted: NDArray[np.bool_]) -> dict[str, int]:
+        """Return of how many statements each name is a vertex; ``counted``: by number, whether a statement counts."""
         keys = self.keys.packed().narrow
-        is_fact = keys[:, 1] != ABSENT
-        counts = np.bincount(keys[is_fact][:, (0, 2)].reshape(-1), minlength=len(self.strings)).tolist()
+        is_fact = counted & (keys[:, 1] != ABSENT)
+        subjects, objects = keys[is_fact, 0], keys[is_fact, 2]
+        ends = np.concatenate((subjects, objects[objects != subjects]))
+        counts = np.bincount(ends, minlength=len(self.strings)).tolist()
         found = {name: count for name, count in zip(self.strings.items, counts, strict=True) if count}
-        for number in np.flatnonzero(~is_fact).tolist():
+        for number in np.flatnonzero(counted & (keys[:, 1] == ABSENT)).tolist():
             for name in self.vertices(number):
                 found[name] = found.get(name, 0) + 1
         return found

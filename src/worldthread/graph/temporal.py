@@ -535,6 +535,10 @@ class TemporalGraph:
         """
         return sorted(self._state.names())
 
+    def canonical_name(self, name: str) -> str:
+        """Return the name that a name was merged into; one that was not merged as it is."""
+        return self._state.merged.name(name)
+
     def with_canonical_names(self, text: str) -> str:
         """Return a text with every name that was merged replaced by the name that it was merged into.
 
@@ -570,6 +574,11 @@ class TemporalGraph:
     def statement_numbers(self) -> range:
         """The statement numbers used so far."""
         return range(len(self._statements.keys))
+
+    @property
+    def now(self) -> float:
+        """The world time of the latest episode; minus infinity if there is none."""
+        return self._state.now
 
     @property
     def live_episodes(self) -> Collection[int]:
@@ -644,12 +653,26 @@ class TemporalGraph:
         return self._statements.vertices(statement)
 
     def name_counts(self) -> dict[str, int]:
-        """Count the names of all statements, in a fraction of the time that :meth:`names_of` takes for each.
+        """Count the names of all asserted statements, in a fraction of the time that :meth:`names_of` takes for each.
 
         Returns:
-            How often each normalised name is a vertex of a statement, those that were forgotten included.
+            How many statements each normalised name is a vertex of.
         """
-        return self._statements.vertex_counts()
+        return self._statements.vertex_counts(self.asserted())
+
+    def asserted(self) -> NDArray[np.bool_]:
+        """Return of all statements at once whether an episode asserts them, shape (statements,), by number."""
+        pointers, _ = self._state.assertions.packed(len(self._statements.keys))
+        found: NDArray[np.bool_] = np.diff(pointers) > 0
+        return found
+
+    def is_asserted(self, statement: int) -> bool:
+        """Return whether an episode asserts a statement; it does not if all that did were forgotten.
+
+        Args:
+            statement: one of :attr:`statement_numbers`.
+        """
+        return self._state.assertions.count(statement) > 0
 
     def name_number(self, name: str) -> int | None:
         """Return the number of a name.
@@ -739,6 +762,11 @@ class TemporalGraph:
     def is_compact(self) -> bool:
         """Whether no episode was forgotten since the last :meth:`compact`, so that :meth:`to_arrays` keeps numbers."""
         return self._episodes.is_compact
+
+    @property
+    def unused_size(self) -> int:
+        """How many episodes, assertions and endings were forgotten since :attr:`numbering` rose."""
+        return self._state.unused
 
     @property
     def unused_fraction(self) -> float:

@@ -8,25 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from worldthread.graph import TemporalGraph
-from worldthread.names import normalise_name
-from worldthread.types import Fact
 from worldthread.web.clusters import MOST_NAMES, MOST_SHOWN, Cluster, NameClusters
-from worldthread.web.graph_drawing import GraphDrawing
+from worldthread.web.graph_drawing import GraphDrawing, written_names
 from worldthread.web.name_kinds import NameKind, name_kind
 from worldthread.web.names import NameIndex
+from worldthread.web.overview import CountedTime
 
 _BARS: Final = 240  # moments of the axis of time
 _MOST_STATEMENTS: Final = 1000  # in a picture of names
 _MOST_ASKED: Final = 8  # statements about a name that are asked how it is written
-
-
-@dataclass(frozen=True)
-class CountedTime:
-    """What of the time is asked for; see :meth:`~worldthread.graph.NameLinks.holding`."""
-
-    at: float | None = None
-    span: tuple[float, float] | None = None
-    ended: bool = False
 
 
 @dataclass
@@ -74,7 +64,7 @@ class ClusterPictures:
                 "names": len(cluster.members),
                 "left": len(left),
                 "left_names": sum(len(one.members) for one in left),
-                "best": [self._weighed(names, name) for name in cluster.best],
+                "best": [weighed_name(graph, names, self.clusters.links.names[name]) for name in cluster.best],
                 "changes": self.clusters.changes(_BARS) if inside else [],
             },
         }
@@ -111,10 +101,6 @@ class ClusterPictures:
         name = self.clusters.links.names[cluster.anchor]
         return {"name": name, "level": cluster.level, "label": self._label(graph, cluster)[0]}
 
-    def _weighed(self, names: NameIndex, number: int) -> dict[str, Any]:
-        name = self.clusters.links.names[number]
-        return {"name": name, "weight": names.weight(name)}
-
     def _label(self, graph: TemporalGraph, cluster: Cluster) -> tuple[str, NameKind]:
         """Return the caption of a cluster, and what most of its best-known names stand for."""
         key = cluster.level, cluster.anchor
@@ -127,7 +113,7 @@ class ClusterPictures:
 
 
 def written_name(graph: TemporalGraph, name: str, numbers: Iterable[int] | None = None) -> str:
-    """Return a normalised name as it is written in a fact.
+    """Return a normalised name as it is written in a statement.
 
     Args:
         graph: the graph.
@@ -135,14 +121,22 @@ def written_name(graph: TemporalGraph, name: str, numbers: Iterable[int] | None 
         numbers: the statements to look at; ``None`` for the first about the name.
 
     Returns:
-        The name as the first of these facts with it writes it; as it is if there is none.
+        The name as the first of these statements with it writes it; as it is if there is none.
     """
     for number in graph.numbers_about(name, _MOST_ASKED) if numbers is None else numbers:
         statement = graph.numbered_statement(number)
-        for form in (statement.subject, statement.object) if isinstance(statement, Fact) else ():
-            if normalise_name(form) == name:
-                return form
+        if statement is not None and (form := written_names(statement).get(name)) is not None:
+            return form
     return name
+
+
+def weighed_name(graph: TemporalGraph, names: NameIndex, name: str, weight: int | None = None) -> dict[str, Any]:
+    """Return a normalised name with its ``label`` and its ``weight``: how many statements mention it."""
+    return {
+        "name": name,
+        "label": written_name(graph, name),
+        "weight": names.weight(name) if weight is None else weight,
+    }
 
 
 def _vertex_id(named: dict[str, Any]) -> str:

@@ -83,7 +83,7 @@ class GraphDrawing:
         if not versions:
             return
         statement, held = versions[0].statement, intervals(versions)
-        written = _written_names(statement)
+        written = written_names(statement)
         if isinstance(statement, Fact):
             subject, _, object_ = statement.key
             ends = self.add_entity(subject, written.get(subject)), self.add_entity(object_, written.get(object_))
@@ -246,7 +246,7 @@ def intervals(versions: Iterable[Version]) -> list[list[float | None]]:
     return [[v.interval.valid_from, None if v.interval.is_open else v.interval.valid_to] for v in versions]
 
 
-def _written_names(statement: Statement) -> dict[str, str]:
+def written_names(statement: Statement) -> dict[str, str]:
     """Return the names in a statement as they were written, by normalised name."""
     names = (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
     return {normalise_name(name): name for name in names}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -9,7 +11,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from worldthread.errors import InputError
 from worldthread.graph import NameLinks, TemporalGraph
@@ -17,11 +19,12 @@ from worldthread.memory import Memory
 from worldthread.web.cluster_drawing import ClusterPictures
 from worldthread.web.clusters import NameClusters
 from worldthread.web.names import NameIndex
-from worldthread.web.overview import Overview, overview_of
+from worldthread.web.overview import CountedTime, Overview, StatementCounts, counts_of, overview_of
 
 _MAX_OPEN: Final = 8
 _MAX_CLUSTERED: Final = 2  # graphs whose clusters are kept: what is known, and what was recorded by some time
 _MAX_COUNTED: Final = 200_000  # the most statements of a graph for which all counts are computed
+_ANY_TIME: Final = CountedTime()
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,13 @@ class OpenMemory:
     path: Path
     memory: Memory
     names: NameIndex = field(default_factory=NameIndex)
-    _counts: tuple[TemporalGraph, int, dict[str, int]] | None = field(default=None, init=False)
-    _overview: tuple[TemporalGraph, int, Overview] | None = field(default=None, init=False)
+    _counts: tuple[tuple[TemporalGraph, int, CountedTime], StatementCounts] | None = field(default=None, init=False)
+    _links: tuple[tuple[TemporalGraph, int], NameLinks] | None = field(default=None, init=False)
+    _overview: tuple[tuple[TemporalGraph, int, CountedTime], Overview] | None = field(default=None, init=False)
+    _opening: str = field(default_factory=lambda: secrets.token_hex(4), init=False)
+    _changes: int = field(default=0, init=False)
+    _seen: tuple[TemporalGraph, int] | None = field(default=None, init=False)
+    _counting: threading.Lock = field(default_factory=threading.Lock, init=False)
     _recorded: tuple[TemporalGraph, int, float, TemporalGraph, NameIndex] | None = field(default=None, init=False)
     _clustering: threading.Lock = field(default_factory=threading.Lock, init=False)
     _clustered: list[tuple[TemporalGraph, int, Future[ClusterPictures]]] = field(default_factory=list, init=False)
@@ -66,32 +74,68 @@ class OpenMemory:
         threading.Thread(target=_find_clusters, args=(links, numbering, found), daemon=True).start()
         return found
 
-    def counts(self, graph: TemporalGraph) -> dict[str, int]:
-        """Return counts as :meth:`~worldthread.memory.Memory.stats` does, computed again only after a change.
+    def counts(self, graph: TemporalGraph, names: NameIndex, time: CountedTime) -> dict[str, int]:
+        """Return what the first page counts, computed again only after a change.
 
         Args:
             graph: the graph, locked for reading.
+            names: its names.
+            time: what of the time counts.
 
         Returns:
-            The counts; for a very large graph only those of episodes and statements, since the others take long.
+            ``names`` and ``statements``, of these ``current``, and how often one has ``ended``; for a very large graph
+            at any time the first two alone, since the others take long.
         """
-        if len(graph.statement_numbers) > _MAX_COUNTED:
-            return {"episodes": len(graph), "statements": len(graph.statement_numbers)}
-        cached = self._counts
-        if cached is None or cached[0] is not graph or cached[1] != graph.change_count:
-            cached = self._counts = graph, graph.change_count, graph.counts()
-        return cached[2]
+        return self._kept_counts(graph, names, time)[0]
 
-    def overview(self, graph: TemporalGraph) -> Overview:
+    def strongest(self, graph: TemporalGraph, names: NameIndex, time: CountedTime) -> list[tuple[str, int]]:
+        """Return the names that most statements mention, with how many these are; see :meth:`counts`."""
+        return self._kept_counts(graph, names, time)[1]
+
+    def _kept_counts(
+        self, graph: TemporalGraph, names: NameIndex, time: CountedTime
+    ) -> tuple[dict[str, int], list[tuple[str, int]]]:
+        if time == _ANY_TIME and len(graph.statement_numbers) > _MAX_COUNTED:
+            told = {"names": len(names), "statements": int(graph.asserted().sum())}
+            return told, [(name, names.weight(name)) for name in names.strongest]
+        key = graph, graph.change_count, time
+        if self._counts is None or self._counts[0] != key:
+            found = counts_of(self._links_of(graph), time)
+            self._counts = key, found
+        return self._counts[1].as_json(), self._counts[1].strongest
+
+    def _links_of(self, graph: TemporalGraph) -> NameLinks:
+        key = graph, graph.change_count
+        if self._links is None or self._links[0] != key:
+            self._links = key, graph.name_links()
+        return self._links[1]
+
+    def overview(self, graph: TemporalGraph, time: CountedTime) -> Overview:
         """Return the overview of a graph, computed again only after a change.
 
         Args:
             graph: the graph, locked for reading.
+            time: what of the time counts.
         """
-        cached = self._overview
-        if cached is None or cached[0] is not graph or cached[1] != graph.change_count:
-            cached = self._overview = graph, graph.change_count, overview_of(graph)
-        return cached[2]
+        key = graph, graph.change_count, time
+        if self._overview is None or self._overview[0] != key:
+            self._overview = key, overview_of(graph, time)
+        return self._overview[1]
+
+    def state(self) -> dict[str, Any]:
+        """Return which state the memory is in.
+
+        Returns:
+            ``change``, a text that is another one after every change of the memory, by whomever: two parts joined by a
+            hyphen, of which the second is a number that rises and the first tells when it began anew; and ``now``, the
+            world time of the last episode, or ``None``.
+        """
+        with self.memory.record.read_lock() as graph, self._counting:
+            if self._seen is None or self._seen != (graph, graph.change_count):
+                self._seen = graph, graph.change_count
+                self._changes += 1
+            now = graph.now
+            return {"change": f"{self._opening}-{self._changes}", "now": now if math.isfinite(now) else None}
 
     def graph_recorded(self, time: float) -> tuple[TemporalGraph, NameIndex]:
         """Return the graph of what was recorded up to and including a time, with its names; the last one is kept.

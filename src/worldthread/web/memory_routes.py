@@ -21,11 +21,20 @@ from worldthread.retrieve.text import shown_days
 from worldthread.types import Episode, Fact, Hit, Recall, Statement, Version
 from worldthread.web.answers import json_response, number_parameter, read_json, shown_path, text_parameter
 from worldthread.web.app_state import FILE_KEY, AppState
-from worldthread.web.cluster_drawing import CountedTime, written_name
-from worldthread.web.graph_drawing import MAX_WHOLE, intervals, is_small, neighbourhood, restated_fact, whole
+from worldthread.web.cluster_drawing import weighed_name, written_name
+from worldthread.web.graph_drawing import (
+    MAX_WHOLE,
+    intervals,
+    is_small,
+    neighbourhood,
+    restated_fact,
+    whole,
+    written_names,
+)
 from worldthread.web.memories import OpenMemory
 from worldthread.web.name_kinds import name_kind
 from worldthread.web.names import NameIndex
+from worldthread.web.overview import CountedTime
 from worldthread.web.question_times import question_time
 
 if TYPE_CHECKING:
@@ -68,9 +77,10 @@ def memory_routes(app_state: AppState) -> list[Route]:
                 key = request.path_params["key"]
                 if key == FILE_KEY and app_state.is_to_be_made and query in _EMPTY:
                     named = {"file": shown_path(app_state.location.path)} if query is _summary else {}
-                    return {**_EMPTY[query], **named}
+                    return {**_EMPTY[query], **named, **_NOT_MADE}
                 with app_state.memory(key) as opened, app_state.work(key).doing("indexing"):
-                    told = query(opened, request)
+                    state = opened.state()  # first: what is read after it is of that state, or of a later one
+                    told = {**query(opened, request), **state}
                 if query is _summary:  # the last that the first page asks for
                     app_state.note_shown()
                 return told
@@ -102,6 +112,7 @@ def memory_routes(app_state: AppState) -> list[Route]:
     return [
         Route("/api/memories", listed),
         route("", _summary),
+        route("/change", _change),
         route("/graph", _graph),
         route("/clusters", _clusters),
         route("/neighbours", _neighbours),
@@ -119,15 +130,16 @@ def memory_routes(app_state: AppState) -> list[Route]:
 
 
 def _summary(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """Return the size of a memory, and the names to begin with."""
+    """Return the size of a memory at a time, and the names to begin with."""
+    time = _counted_time(request)
     with _reading(opened, request) as (graph, names):
-        overview = opened.overview(graph)
+        overview = opened.overview(graph, time)
+        strongest = opened.strongest(graph, names, time)
         return {
             "file": shown_path(opened.path),
             "namespace": opened.memory.namespace,
-            "counts": opened.counts(graph),
-            "names": len(names),
-            "strongest": [{"name": name, "weight": names.weight(name)} for name in names.strongest],
+            "counts": {**opened.counts(graph, names, time), "texts": overview.texts},
+            "strongest": [weighed_name(graph, names, name, weight) for name, weight in strongest],
             "small": is_small(graph, names),
             "first": overview.first,
             "last": overview.last,
@@ -135,6 +147,11 @@ def _summary(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "latest": [_latest_fields(graph, number) for number in overview.latest],
             "most_drawn": MAX_WHOLE,
         }
+
+
+def _change(_: OpenMemory, __: Request) -> dict[str, Any]:
+    """Return which state the memory is in alone, as every answer does."""
+    return {}
 
 
 def _graph(opened: OpenMemory, request: Request) -> dict[str, Any]:
@@ -228,7 +245,7 @@ def _names(opened: OpenMemory, request: Request) -> dict[str, Any]:
     limit = number_parameter(request, "limit", _NAMES, _MAX_STATEMENTS)
     with _reading(opened, request) as (graph, names):
         found = [name for name in names.matching(text_parameter(request, "q"), limit) if graph.numbers_about(name, 1)]
-        return {"names": [{"name": name, "weight": names.weight(name)} for name in found]}
+        return {"names": [weighed_name(graph, names, name) for name in found]}
 
 
 def _recall(opened: OpenMemory, request: Request) -> dict[str, Any]:
@@ -262,7 +279,7 @@ def _answered(opened: OpenMemory, question: str, given: str | None) -> dict[str,
     """Answer a question with the model of a memory, or by rule without one; see :func:`_ask`."""
     at = world_time(given, 0.0) if given else None
     with opened.read_lock() as (graph, _):
-        has_dates = (opened.overview(graph).last or 0.0) >= _DATES
+        has_dates = graph.now >= _DATES
     named = question_time(question) if at is None and has_dates else None
     answer = opened.memory.ask(question, as_of=at if named is None else named.last)
     if named is not None and answer.text is None and opened.memory.model is None:
@@ -326,9 +343,10 @@ def _recalled(opened: OpenMemory, found: Recall) -> dict[str, Any]:
 
 def _hit(graph: TemporalGraph, hit: Hit) -> dict[str, Any]:
     item = hit.item
-    common: dict[str, Any] = {"kind": hit.kind, "score": round(hit.score, 4), "path": list(hit.path)}
+    path = [written_name(graph, normalise_name(name)) for name in hit.path]
+    common: dict[str, Any] = {"kind": hit.kind, "score": round(hit.score, 4), "path": path}
     if isinstance(item, Episode):
-        return {**common, "text": item.text[:_TEXT], "names": [], "episode": item.id, "at": item.at}
+        return {**common, "text": item.text[:_TEXT], "names": [], "labels": [], "episode": item.id, "at": item.at}
     number = graph.number_of(item)
     return {
         **common,
@@ -461,8 +479,11 @@ def _statement_fields(statement: Statement) -> dict[str, Any]:
         subject, _, object_ = statement.key
         parts = {"subject": statement.subject, "relation": statement.relation, "object": statement.object}
         text = f"{statement.subject} {statement.relation} {statement.object}"
-        return {"kind": "fact", "id": statement.id, "text": text, "names": [subject, object_], **parts}
-    return {"kind": "thesis", "id": statement.id, "text": statement.text, "names": list(statement.key[1])}
+        told = {"kind": "fact", "id": statement.id, "text": text, "names": [subject, object_], **parts}
+    else:
+        told = {"kind": "thesis", "id": statement.id, "text": statement.text, "names": list(statement.key[1])}
+    written = written_names(statement)
+    return {**told, "labels": [written.get(name, name) for name in told["names"]]}
 
 
 def _time_fields(version: Version) -> dict[str, Any]:
@@ -493,13 +514,13 @@ def _known_name(graph: TemporalGraph, name: str) -> str:
         name: the name as asked for, in the singular or plural.
 
     Returns:
-        The name, or its form in the other grammatical number.
+        The name, the one that it was merged into, or its form in the other grammatical number.
 
     Raises:
         InputError: it is empty.
         NotFoundError: nothing is known about it.
     """
-    key = normalise_name(name)
+    key = normalise_name(graph.canonical_name(name))
     if not key:
         raise InputError("the name is empty")
     for candidate in (key, *sorted(number_variants(key))):
@@ -534,9 +555,12 @@ _NO_DRAWING: Final = {
 _EMPTY: Final[dict[Any, dict[str, Any]]] = {
     _graph: _NO_DRAWING,
     _names: {"names": []},
+    _change: {},
     _summary: {
-        "file": "", "namespace": "", "counts": {}, "names": 0, "strongest": [], "small": True, "first": None,
-        "last": None, "recorded": [], "latest": [], "most_drawn": MAX_WHOLE,
+        "file": "", "namespace": "", "counts": {"names": 0, "statements": 0, "current": 0, "ended": 0, "texts": 0},
+        "strongest": [], "small": True, "first": None, "last": None, "recorded": [], "latest": [],
+        "most_drawn": MAX_WHOLE,
     },
 }  # fmt: skip
+_NOT_MADE: Final = {"change": "none-0", "now": None}
 """What is told of a memory whose file a person is about to make."""

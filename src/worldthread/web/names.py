@@ -8,6 +8,8 @@ from collections import Counter
 from itertools import chain, islice
 from typing import Final
 
+import numpy as np
+
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name
 
@@ -18,47 +20,54 @@ _BREAK: Final = "\n"  # between names, which never contain it
 
 
 class NameIndex:
-    """Counts the statements of any time that mention each name. Thread-safe."""
+    """Counts the statements of any time that mention each name; what was forgotten does not count. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._graph: TemporalGraph | None = None
-        self._numbering = 0
+        self._numbering = self._unused = self._changes = -1
         self._counted = 0
+        self._uncounted: set[int] = set()  # counted numbers of statements that no episode asserts
         self._weights: Counter[str] = Counter()
         self._strongest: list[str] = []
         self._joined = _BREAK  # all names, each between two breaks
         self._joined_count = 0
 
     def update(self, graph: TemporalGraph) -> None:
-        """Add the new statements of a graph, which must be locked against changes."""
+        """Take in the changes of a graph, which must be locked against changes.
+
+        After additions only what is new is counted, after anything else all.
+        """
         with self._lock:
-            if graph is not self._graph or graph.numbering != self._numbering:
-                self._numbering = graph.numbering
-                self._graph, self._counted, self._weights, self._strongest = graph, 0, Counter(), []
-                self._joined, self._joined_count = _BREAK, 0
-            if self._counted == len(graph.statement_numbers):
+            if graph is self._graph and graph.change_count == self._changes:
                 return
-            weights = self._weights
-            if weights:
-                fresh = Counter(chain.from_iterable(map(graph.names_of, graph.statement_numbers[self._counted :])))
-                weights.update(fresh)
+            is_grown = graph is self._graph and graph.numbering == self._numbering and graph.unused_size == self._unused
+            numbers = graph.statement_numbers
+            if is_grown and self._weights:
+                weights, fresh = self._weights, numbers[self._counted :]
+                asserted = set(filter(graph.is_asserted, chain(fresh, self._uncounted)))
+                weights.update(added := Counter(chain.from_iterable(set(graph.names_of(one)) for one in asserted)))
                 # weights only grow, so only these and the counted names can be the strongest
-                touched = {name: weights[name] for name in (*fresh, *self._strongest)}
+                touched = {name: weights[name] for name in (*added, *self._strongest)}
+                self._uncounted.update(fresh)
+                self._uncounted -= asserted
             else:  # somebody waits for the first page, perhaps of a million statements
                 touched = graph.name_counts()
-                weights.update(touched)
-            self._counted = len(graph.statement_numbers)
+                weights = self._weights = Counter(touched)
+                self._uncounted = set(np.flatnonzero(~graph.asserted()).tolist())
+                self._joined, self._joined_count = _BREAK, 0
+            self._graph, self._numbering, self._unused = graph, graph.numbering, graph.unused_size
+            self._changes, self._counted = graph.change_count, len(numbers)
             least = heapq.nlargest(STRONGEST, touched.values())[-1:]
             strong = [name for name, weight in touched.items() if weight >= least[0]]
             self._strongest = heapq.nsmallest(STRONGEST, strong, key=lambda name: (-weights[name], name))
 
     def __len__(self) -> int:
-        """Return the number of names; it includes names that were forgotten since."""
+        """Return the number of names."""
         return len(self._weights)
 
     def weight(self, name: str) -> int:
-        """Return the number of statements that mention a normalised name, including forgotten ones."""
+        """Return the number of statements that mention a normalised name."""
         return self._weights.get(name, 0)
 
     @property
