@@ -93,7 +93,6 @@ ODD_EXTRACTIONS: dict[str, Any] = {
     "texts as statements": lambda: Extraction("odd/1", ("Anna is ill.",)),  # type: ignore[arg-type]
     "no statements": lambda: Extraction("odd/1", None),  # type: ignore[arg-type]
     "numbers as failures": lambda: Extraction("odd/1", failures=(5,)),  # type: ignore[arg-type]
-    "failures that are no Unicode": lambda: Extraction("odd/1", failures=("\ud800",)),
     "texts as endings": lambda: Extraction("odd/1", endings=("Anna",)),  # type: ignore[arg-type]
     "an ending of a text": lambda: Extraction("odd/1", endings=(Ending("Anna", "why"),)),  # type: ignore[arg-type]
     "a text as objects": lambda: Extraction("odd/1", (Thesis("Anna is ill.", "Anna"),)),  # type: ignore[arg-type]

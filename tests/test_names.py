@@ -81,7 +81,7 @@ def test_facts_are_equal_by_key_and_keep_what_was_written() -> None:
     assert Thesis("The key fits.", ("key",)) != Thesis("The key fits.", ("lock",))
 
 
-@pytest.mark.parametrize("bad", ["", "  ", "a\0b", "a\x1fb", "\ud800", 3, None])
+@pytest.mark.parametrize("bad", ["", "  ", "a\0b", "a\x1fb", 3, None])
 def test_bad_names_are_refused_in_our_words(bad: object) -> None:
     with pytest.raises(InputError, match="subject"):
         Fact(bad, "is in", "room")  # type: ignore[arg-type]

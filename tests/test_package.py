@@ -29,6 +29,7 @@ LAYERS = [
         "foreign_code",
         "garbage",
         "json_lines",
+        "foreign_json",
         "names",
         "paths",
         "places",

@@ -16,8 +16,24 @@ _CONTROL: Final = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _Item = TypeVar("_Item")
 
 
+def whole_characters(text: str) -> str:
+    """Return a text with U+FFFD for each half of a character (a lone surrogate), which UTF-8 cannot encode.
+
+    A stream that is cut, a model or JSON may bring one. This is the one policy for every text that enters a memory:
+    half a character never costs the rest. What a person types as the name of a setting is refused instead, see
+    :func:`require_unicode`.
+    """
+    if text.isascii():  # isascii does not look at the letters
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # two halves in a row are one whole
+    return text
+
+
 def require_unicode(value: object, what: str) -> str:
-    """Require a string that can be encoded as UTF-8."""
+    """Require a string that can be encoded as UTF-8, such as the name of a setting."""
     if not isinstance(value, str):
         raise InputError(f"{what} must be a string, not {type(value).__name__}")
     if not value.isascii():  # isascii does not look at the letters
@@ -29,8 +45,10 @@ def require_unicode(value: object, what: str) -> str:
 
 
 def require_string(value: object, what: str) -> str:
-    """Require a string that can be recorded: valid Unicode without NUL."""
-    checked = require_unicode(value, what)
+    """Require a string without NUL, and return it as it is recorded: see :func:`whole_characters`."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be a string, not {type(value).__name__}")
+    checked = whole_characters(value)
     if "\0" in checked:
         raise InputError(f"{what} must not contain the character NUL")
     return checked
@@ -58,7 +76,7 @@ def require_query(value: object, what: str) -> str:
         raise InputError(f"{what} must be a string, not {type(value).__name__}")
     if not value.strip():
         raise InputError(f"{what} must not be empty")
-    return value
+    return whole_characters(value)
 
 
 def require_tuple(value: object, kinds: type[_Item] | tuple[type[_Item], ...], what: str) -> tuple[_Item, ...]:

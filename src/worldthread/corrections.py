@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from worldthread.arguments import require_unicode
+from worldthread.arguments import require_string, require_unicode
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, normalise_text
@@ -57,7 +57,7 @@ def correction(
     if not versions:
         raise NotFoundError(f"no episode before {at:.16g} states {_words(wrong)!r}")
     parts = [f"Correction: it was never true that {_words(wrong)}."]
-    why = [f"never true: {require_unicode(reason, 'reason').strip()}" if reason.strip() else "never true"]
+    why = [f"never true: {require_string(reason, 'reason').strip()}" if reason.strip() else "never true"]
     if right is not None:
         parts.append(f"True is: {_words(right)}.")
         why.append(f"true is: {_words(right)}")
@@ -107,7 +107,7 @@ def update(
     if new is not None:
         new = replace(new, aspect=new.aspect or holding[0].statement.aspect)
         parts.append(f"True is now: {_words(new)}.")
-    why = require_unicode(reason, "reason").strip()
+    why = require_string(reason, "reason").strip()
     parts += [why] if why else []
     ended = "; ".join([*([] if new is None else [f"replaced by: {new}"]), *([why] if why else [])]) or "no longer true"
     extraction = Extraction(UPDATE_EXTRACTOR, () if new is None else (new,), (Ending(statement, ended),))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Final, Literal, TypeAlias, cast
 
-from worldthread.arguments import require_query, require_string, require_subset, require_unicode
+from worldthread.arguments import require_query, require_string, require_subset
 from worldthread.errors import InputError
 from worldthread.graph.conditions import All, Condition, KindIn, LabelIn, MetadataIn, Not, RelationIn, Some, TimeIn
 from worldthread.graph.provenances import compared_value
@@ -162,8 +162,9 @@ def _metadata_conditions(
     if not isinstance(metadata, Mapping):
         raise InputError(f"metadata must be a mapping, not {type(metadata).__name__}")
     found: list[Condition] = []
-    for key in sorted(require_unicode(key, "a key of metadata") for key in metadata):
-        given = metadata[key]
+    checked = {require_string(key, "a key of metadata"): given for key, given in metadata.items()}
+    for key in sorted(checked):
+        given = checked[key]
         values = (
             given
             if isinstance(given, Collection) and not isinstance(given, str | bytes | bytearray | Mapping)

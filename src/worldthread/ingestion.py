@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from worldthread.arguments import require_iterable, require_string
-from worldthread.errors import BudgetError, ModelError, ReplayError
+from worldthread.errors import BudgetError, ModelError, NotFoundError, ReplayError
+from worldthread.filters import Filter
 from worldthread.progress import Progress, show_progress
 from worldthread.provenance import NO_LABELS, Labels
 from worldthread.stores import Store
@@ -47,6 +48,7 @@ class Remembered:
         known: how many were recorded before and were left as they were.
         unread: how many of the new ones could not be read. They are kept, are found by their text, and are read by
             :meth:`Memory.retry`.
+        skipped: how many turns of a conversation were left out, because they have no text: calls of tools, pictures.
         problems: why they could not be read, each reason once; or why vectors are still missing, which the next
             question completes.
     """
@@ -56,6 +58,7 @@ class Remembered:
     known: int = 0
     unread: int = 0
     problems: tuple[str, ...] = ()
+    skipped: int = 0
 
     def __add__(self, other: Remembered) -> Remembered:
         return Remembered(
@@ -64,11 +67,13 @@ class Remembered:
             self.known + other.known,
             self.unread + other.unread,
             tuple(dict.fromkeys(self.problems + other.problems)),
+            self.skipped + other.skipped,
         )
 
     def __repr__(self) -> str:
         problems = f", problems={short_repr('; '.join(self.problems))}" if self.problems else ""
-        return f"Remembered(added={self.added}, known={self.known}, unread={self.unread}{problems})"
+        skipped = f", skipped={self.skipped}" if self.skipped else ""
+        return f"Remembered(added={self.added}, known={self.known}, unread={self.unread}{skipped}{problems})"
 
 
 class Ingestion:
@@ -120,7 +125,10 @@ class Ingestion:
         source = "" if source is None else require_string(source, "source")
         # when the clock was set back, what is remembered now still comes after what was remembered before
         later = now if at is not None else self._store.graph.recorded_time(now)
-        builder = EpisodeBuilder(world_time(at, later), source, self._user, labels=labels, one_by_one=later > now)
+        builder = EpisodeBuilder(
+            world_time(at, later), source, self._user, labels=labels, one_by_one=later > now,
+            is_present=at is None, held=self._said_in_session,
+        )  # fmt: skip
         taken: Iterator[Episode | list[Episode]] = map(builder.build, require_iterable(contents, "contents"))
         total = None
         errors: list[Exception] = []
@@ -133,7 +141,20 @@ class Ingestion:
             result = self._ingest(_until_error(taken, errors), advance)
         if errors:
             raise errors[0]
-        return result
+        return result + Remembered(skipped=builder.skipped.total())
+
+    def _said_in_session(self, like: Episode) -> Iterator[Episode]:
+        """Yield what was said in the session of an episode, with its user, agent and source, in order of time."""
+        import numpy as np
+
+        same = Filter(source=like.source, user=like.user, agent=like.agent, session=like.session)
+        with self._store.read_lock() as graph:
+            numbers = np.flatnonzero(graph.select(same.condition).episodes).tolist()
+            records = [record for number in numbers if (record := graph.numbered_episode(number)) is not None]
+        for record in sorted(records, key=lambda one: one.at):
+            if record.provenance.speaker:
+                with suppress(NotFoundError):  # forgotten in the meantime
+                    yield self._store.episode(record.id)
 
     @property
     def _activity(self) -> str:

@@ -125,7 +125,7 @@ class Memory:
         vectors: str | None = None,
         user: str = USER,
     ) -> None:
-        require_query(user, "the name of the user")
+        user = require_query(user, "the name of the user")
         require_methods(clock, ("__call__",), "clock", "a function that returns the time")
         models = MemoryModels(model, extractor, embedder)  # before a file is created: a wrong name leaves none behind
         try:
@@ -567,7 +567,7 @@ class Memory:
         from worldthread.retrieve.search import search
         from worldthread.retrieve.text import hits_as_text
 
-        require_query(query, "a question")
+        query = require_query(query, "a question")
         if k is not None:
             require_count(k, "k")
         require_count(max_tokens, "max_tokens")
@@ -660,7 +660,7 @@ class Memory:
                 allow_inferred=allow_inferred,
             )
             return answer(recall(question, k), self.model, max_tokens=max_tokens, context=context)
-        require_query(question, "a question")
+        question = require_query(question, "a question")
         require_count(k, "k")
         user = user_asked_for(where) or self._user
         asked = question if user == USER else as_asked_by(user, question)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from worldthread.arguments import require_finite, require_string, require_unicode
+from worldthread.arguments import require_finite, require_string, whole_characters
 from worldthread.errors import InputError
 
 MetadataValue: TypeAlias = str | int | float | bool
@@ -82,9 +82,10 @@ NO_METADATA: Final = Metadata()
 
 
 def _key(key: object) -> str:
-    if not require_string(key, "a key of metadata") or len(str(key)) > LONGEST_KEY:
-        raise InputError(f"a key of metadata must have 1 to {LONGEST_KEY} characters, not {len(str(key))}")
-    return str(key)
+    checked = require_string(key, "a key of metadata")
+    if not 1 <= len(checked) <= LONGEST_KEY:
+        raise InputError(f"a key of metadata must have 1 to {LONGEST_KEY} characters, not {len(checked)}")
+    return str(checked)
 
 
 def metadata_value(value: object, what: str) -> MetadataValue:
@@ -92,9 +93,9 @@ def metadata_value(value: object, what: str) -> MetadataValue:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        if len(require_unicode(value, what)) > LONGEST_VALUE:
+        if len(value) > LONGEST_VALUE:
             raise InputError(f"{what} has {len(value):,} characters; it can have {LONGEST_VALUE:,}")
-        return str(value)
+        return str(whole_characters(value))
     if isinstance(value, int):
         if not -_LARGEST <= value < _LARGEST:
             raise InputError(f"{what} must be a whole number of 64 bits, or a string")
@@ -142,7 +143,7 @@ class Labels:
 
     def __post_init__(self) -> None:
         for name in ("user", "agent", "session"):
-            require_label(getattr(self, name), name)
+            object.__setattr__(self, name, require_label(getattr(self, name), name))
         object.__setattr__(self, "metadata", require_metadata(self.metadata))
 
     def __bool__(self) -> bool:

@@ -156,7 +156,7 @@ class Record:
         Raises:
             InputError: the name is empty or not a string.
         """
-        require_query(entity, "the name of an entity")
+        entity = require_query(entity, "the name of an entity")
         named = re.compile(rf"(?<!\w){re.escape(normalise_name(entity))}(?!\w)")
         with self.read_lock() as graph:
             keys = known_keys(entity, graph)

@@ -23,7 +23,7 @@ from worldthread.arguments import (
     require_string,
     require_text,
     require_tuple,
-    require_unicode,
+    whole_characters,
 )
 from worldthread.errors import InputError
 from worldthread.names import normalise_name, normalise_text
@@ -82,7 +82,7 @@ class Fact:
             from ``valid_from``.
 
     Raises:
-        InputError: a name is empty, is not valid Unicode, or holds control characters; or a time is not finite, or the
+        InputError: a name is empty, or holds control characters; or a time is not finite, or the
             end comes before the beginning; or ``begins_by`` is not after ``valid_from``.
 
     Examples:
@@ -99,11 +99,10 @@ class Fact:
     begins_by: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        require_name(self.subject, "subject")
-        require_name(self.relation, "relation")
-        require_name(self.object, "object")
+        for part in ("subject", "relation", "object"):
+            _keep(self, part, require_name(getattr(self, part), part))
         if self.aspect is not None:
-            require_name(self.aspect, "aspect")
+            _keep(self, "aspect", require_name(self.aspect, "aspect"))
         _require_interval(self)
 
     @cached_property
@@ -152,12 +151,11 @@ class Thesis:
     begins_by: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        require_text(self.text, "text of a thesis")
-        object.__setattr__(self, "objects", require_tuple(self.objects, str, "objects of a thesis"))
-        for name in self.objects:
-            require_name(name, "object of a thesis")
+        _keep(self, "text", require_text(self.text, "text of a thesis"))
+        names = require_tuple(self.objects, str, "objects of a thesis")
+        object.__setattr__(self, "objects", tuple(require_name(name, "object of a thesis") for name in names))
         if self.aspect is not None:
-            require_name(self.aspect, "aspect")
+            _keep(self, "aspect", require_name(self.aspect, "aspect"))
         _require_interval(self)
 
     @cached_property
@@ -182,6 +180,12 @@ class Thesis:
 
 Statement: TypeAlias = Fact | Thesis
 """A fact or a thesis."""
+
+
+def _keep(owner: object, name: str, checked: str) -> None:
+    """Set a text of an immutable value to what is recorded of it."""
+    if checked is not getattr(owner, name):
+        object.__setattr__(owner, name, checked)
 
 
 def _require_time(owner: Fact | Thesis | Ending, name: str) -> float | None:
@@ -230,11 +234,21 @@ class Ending:
             raise InputError(
                 f"the statement of an ending must be a Fact or a Thesis, not {type(self.statement).__name__}"
             )
-        require_text(self.reason, "reason of an ending")
+        _keep(self, "reason", require_text(self.reason, "reason of an ending"))
         if _require_time(self, "at") is not None and self.never:
             raise InputError("a statement that was never true has not ended at a time: leave out at")
         if not isinstance(self.never, bool):
             raise InputError(f"never must be true or false, not {type(self.never).__name__}")
+
+
+def _two_names(pair: tuple[str, ...]) -> tuple[str, str]:
+    """Require a pair of different names."""
+    if len(pair) != 2:
+        raise InputError(f"same_names are pairs of names, not {pair!r}")
+    name, other = (require_name(one, "name") for one in pair)
+    if normalise_name(name) == normalise_name(other):
+        raise InputError(f"{name!r} and {other!r} are one name already")
+    return name, other
 
 
 @dataclass(frozen=True)
@@ -264,19 +278,14 @@ class Extraction:
     same_names: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        require_string(self.extractor, "the name of the extractor")
+        _keep(self, "extractor", require_string(self.extractor, "the name of the extractor"))
         assign = object.__setattr__
         assign(self, "statements", require_tuple(self.statements, (Fact, Thesis), "statements of an extraction"))
         assign(self, "endings", require_tuple(self.endings, Ending, "endings of an extraction"))
-        assign(self, "failures", require_tuple(self.failures, str, "failures of an extraction"))
-        for failure in self.failures:
-            require_unicode(failure, "failure of an extraction")
+        failures = require_tuple(self.failures, str, "failures of an extraction")
+        assign(self, "failures", tuple(map(whole_characters, failures)))
         assign(self, "same_names", require_tuple(self.same_names, tuple, "same_names of an extraction"))
-        for pair in self.same_names:
-            if len(pair) != 2:
-                raise InputError(f"same_names are pairs of names, not {pair!r}")
-            if normalise_name(require_name(pair[0], "name")) == normalise_name(require_name(pair[1], "name")):
-                raise InputError(f"{pair[0]!r} and {pair[1]!r} are one name already")
+        assign(self, "same_names", tuple(map(_two_names, self.same_names)))
 
     @property
     def is_complete(self) -> bool:
@@ -325,6 +334,8 @@ class Episode:
         agent: the agent that remembers it, or takes part in it; empty for none.
         session: the session or conversation in which it came up; empty for none.
         metadata: anything else: strings, whole numbers of 64 bits, finite numbers and truth values by key.
+        payload: what a program keeps with the text and gets back as it was, of any length. It is neither read nor
+            searched. Not part of the identity.
 
     Raises:
         InputError: an argument cannot be used.
@@ -341,12 +352,15 @@ class Episode:
     agent: str = ""
     session: str = ""
     metadata: Mapping[str, MetadataValue] = NO_METADATA
+    payload: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        require_text(self.text, "text of an episode")
-        require_string(self.source, "source")
-        if require_string(self.speaker, "speaker") and not self.text.startswith(f"{self.speaker}: "):
+        _keep(self, "text", require_text(self.text, "text of an episode"))
+        for name in ("source", "speaker", "user", "agent", "session"):
+            _keep(self, name, require_string(getattr(self, name), name))
+        if self.speaker and not self.text.startswith(f"{self.speaker}: "):
             raise InputError(f"the text of {self.speaker!r} must begin with {self.speaker + ': '!r}")
+        _keep(self, "payload", require_string(self.payload, "payload"))
         if not isinstance(self.extraction, Extraction):
             raise InputError(
                 f"the extraction of an episode must be an Extraction, not {type(self.extraction).__name__}"

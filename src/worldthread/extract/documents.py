@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import json
 import os
 import sys
 import zlib
@@ -13,11 +14,10 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Final, cast
 
-import orjson
-
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.records import Document, documents_of
 from worldthread.extract.transcripts import Utterance, utterances
+from worldthread.foreign_json import read_json
 
 __all__ = ["STANDARD_INPUT", "SUFFIXES", "Document", "Utterance", "load", "load_all"]
 
@@ -168,8 +168,8 @@ def _is_json(text: str, beginnings: str) -> bool:
     if not text.lstrip().startswith(tuple(beginnings)):
         return False
     try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
+        read_json(text)
+    except ValueError:
         return False
     return True
 
@@ -179,9 +179,9 @@ def _json_lines(lines: Iterable[str], source: str, path: Path | None) -> Iterato
         if not line.strip():
             continue
         try:
-            yield from documents_of(orjson.loads(line), source)
+            yield from documents_of(read_json(line), source)
         except ValueError as error:
-            reason = f"not JSON: {error}" if isinstance(error, orjson.JSONDecodeError) else str(error)
+            reason = f"not JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
             raise FormatError(reason, path=path, line=number) from error
 
 
@@ -189,8 +189,8 @@ def _whole_json(text: str, source: str, path: Path | None) -> Iterator[Document]
     if not text.strip():
         return
     try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
+        value = read_json(text)
+    except json.JSONDecodeError as error:
         lines = text.split("\n")
         if _is_json(next(filter(str.strip, lines)), "{"):  # JSON Lines under another name
             yield from _json_lines(lines, source, path)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from worldthread.arguments import require_query, require_string
+from worldthread.arguments import require_query, require_string, whole_characters
 from worldthread.errors import InputError
 from worldthread.extract.base import USER
 from worldthread.extract.chunks import chunk
@@ -50,6 +51,12 @@ class EpisodeBuilder:
         labels: labels of contents that bring none of their own.
         one_by_one: every passage without a time, of whatever content, comes :data:`PART_GAP` after the one before; the
             first is at ``at``, and nothing is before it.
+        is_present: ``at`` is only the time of the call, and nobody named it.
+        held: returns what was said in the session of an episode, with its user, agent and source, in order; a list of
+            messages that begins with all of that is the same conversation, and its episodes are those.
+
+    Attributes:
+        skipped: what had no text, by the reason.
     """
 
     def __init__(
@@ -60,6 +67,8 @@ class EpisodeBuilder:
         *,
         labels: Labels = NO_LABELS,
         one_by_one: bool = False,
+        is_present: bool = False,
+        held: Callable[[Episode], Iterable[Episode]] = lambda episode: (),
     ) -> None:
         self._at = at
         self._source = source
@@ -68,6 +77,10 @@ class EpisodeBuilder:
         self._one_by_one = one_by_one
         self._documents_of_source: Counter[str] = Counter()
         self._latest_of_source: dict[str, float] = {}
+        self._is_present = is_present
+        self._held = held
+        self._said: dict[tuple[str, ...], list[Episode]] = {}  # by session, of what is built here
+        self.skipped: Counter[str] = Counter()
 
     def build(self, content: object) -> Episode | list[Episode]:
         """Return the episodes of one content, checked.
@@ -78,10 +91,10 @@ class EpisodeBuilder:
 
         Returns:
             One episode when its statements are given; else a list with an episode for each passage, whose statements
-            are still to be extracted.
+            are still to be extracted. It is empty for turns of a conversation of which none has a text.
 
         Raises:
-            InputError: the content is none of these, or has no text.
+            InputError: the content is none of these, or is empty.
         """
         return self._given_episode(content) or self._passages(content)
 
@@ -118,25 +131,51 @@ class EpisodeBuilder:
     def _passages(self, content: object) -> list[Episode]:
         if isinstance(content, Episode):
             return [content]
-        placed = [(one, chunk(one.document.text)) for one in self._placed_documents(content)]
+        skipped = self.skipped.total()
+        placed = [(one, chunk(whole_characters(one.document.text))) for one in self._placed_documents(content)]
         found = [
-            self._episode(one.document, part, at)
+            self._episode(one.document, part, at, is_first=not number)
             for (one, parts), times in zip(placed, self._times(placed), strict=True)
-            for part, at in zip(parts, times, strict=True)
+            for number, (part, at) in enumerate(zip(parts, times, strict=True))
         ]
-        if not found:
+        if not found and self.skipped.total() == skipped:
             raise InputError("there is nothing to remember: no text is in it")
+        is_conversation = not isinstance(content, str | Document) and all(one.position is not None for one, _ in placed)
+        return self._continued(found) if found and found[0].session and is_conversation else found
+
+    def _continued(self, episodes: list[Episode]) -> list[Episode]:
+        """Return the episodes of a list of messages, with those that its session holds already in their places.
+
+        Programs send the whole conversation with each turn. What comes after what is known comes later, too.
+        """
+        first = episodes[0]
+        key = (first.source, first.user, first.agent, first.session)
+        is_one_session = all((one.source, one.user, one.agent, one.session) == key for one in episodes)
+        said = self._said.setdefault(key, [])
+        known = _places_of(chain(self._held(first), said), episodes) if is_one_session and len(episodes) > 1 else {}
+        if len(known) == len(episodes) and not self._is_present and known[len(known) - 1].at != episodes[-1].at:
+            known = {}  # the same once more, and at another time that somebody named
+        found = [known.get(place, episode) for place, episode in enumerate(episodes)]
+        if known and self._is_present:
+            latest = max(one.at for one in known.values())
+            for place, episode in enumerate(found):
+                if place not in known:
+                    later = max(latest + PART_GAP, math.nextafter(latest, math.inf))
+                    latest = max(episode.at, later)
+                    found[place] = replace(episode, at=latest)
+        said += [episode for place, episode in enumerate(found) if place not in known]
         return found
 
-    def _episode(self, document: Document, part: str, at: float) -> Episode:
-        """Return the episode of one passage of a document."""
+    def _episode(self, document: Document, part: str, at: float, *, is_first: bool) -> Episode:
+        """Return the episode of one passage of a document, the first of which has the payload."""
         labels = self._labels
         if document.user or document.agent or document.session or document.metadata:
             own = Labels(document.user, document.agent, document.session, require_metadata(document.metadata))
             labels = own.or_else(labels)
         speaker = (labels.user or self._user) if document.speaker.lower() == USER else document.speaker
         text = f"{speaker}: {part}" if speaker else part
-        return Episode(text, at, document.source or self._source, speaker=speaker, **_fields(labels))
+        source, payload = document.source or self._source, document.payload if is_first else ""
+        return Episode(text, at, source, speaker=speaker, payload=payload, **_fields(labels))
 
     def _times(self, placed: Sequence[tuple[_Placed, Sequence[str]]]) -> list[list[float]]:
         """Return the times of the passages of each document."""
@@ -188,14 +227,45 @@ class EpisodeBuilder:
         return at
 
     def _messages(self, messages: list[Any]) -> Iterator[_Placed]:
+        # objects of the packages of model makers, such as the message of an answer
+        messages = [message.model_dump() if hasattr(message, "model_dump") else message for message in messages]
         if not all(isinstance(message, Mapping) for message in messages):
             raise InputError(f"cannot remember a list of these things: give {_WANTED}")
         for position, message in enumerate(messages):
-            for document in documents_of(message, "", keep_fields=True):
+            for document in documents_of(message, "", keep_fields=True, skipped=self.skipped):
                 if document.at is not None:
                     yield _Placed(document, document.at, None)
                 else:
                     yield _Placed(document, self._at - (len(messages) - 1 - position) * MESSAGE_GAP, position)
+
+
+def _places_of(held: Iterable[Episode], episodes: Sequence[Episode]) -> dict[int, Episode]:
+    """Find all of what is held, in its order, among episodes that begin with it.
+
+    Args:
+        held: what was said.
+        episodes: what is said now; between what is held, it may have messages that were forgotten.
+
+    Returns:
+        What is held, by its place among the episodes; empty unless all of it is there, from the first place on.
+    """
+    found: dict[int, Episode] = {}
+    place = last = -1
+    for one in held:
+        is_next = place + 1 < len(episodes) and _says_the_same(one, episodes[place + 1])
+        if last >= 0 and not is_next and _says_the_same(one, episodes[last]):
+            continue  # stored twice, when a first call was repeated
+        place += 1
+        while place < len(episodes) and not _says_the_same(one, episodes[place]):
+            place += 1
+        if place == len(episodes) or (not found and place > 0):
+            return {}
+        found[place], last = one, place
+    return found
+
+
+def _says_the_same(episode: Episode, other: Episode) -> bool:
+    return (episode.speaker, episode.text) == (other.speaker, other.text)
 
 
 class _Placed(NamedTuple):

@@ -9,12 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-import orjson
-
 from worldthread.arguments import require_query, require_string
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.documents import Document
 from worldthread.extract.when import world_time
+from worldthread.foreign_json import read_json
 from worldthread.provenance import LONGEST_VALUE, Labels, Metadata, MetadataValue
 from worldthread.types import Episode, Extraction, Statement
 
@@ -79,8 +78,8 @@ class Dump:
             FormatError: it is not JSON.
         """
         try:
-            return JsonPart(orjson.loads(self.data), "the file", self.path)
-        except orjson.JSONDecodeError as error:
+            return JsonPart(read_json(self.data), "the file", self.path)
+        except ValueError as error:
             raise FormatError(f"this is not JSON: {error}", path=self.path) from None
 
     def rows(self, name: str) -> JsonPart:

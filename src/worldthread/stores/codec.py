@@ -10,10 +10,10 @@
                  "failures": ["key; ;"]}}
 
 ``text`` and ``at`` are required; empty parts are left out. ``user``, ``agent`` and ``session`` are strings, and
-``metadata`` is an object of strings, numbers and truth values. A statement whose text states times has ``valid_from``
-and ``valid_to`` too, and ``begins_by`` where its beginning is not exact; an ending has ``at``; a correction has
-``"never": true``. An episode whose extraction was replaced has ``extracted_at``. Numbers survive exactly (shortest
-decimal form).
+``metadata`` is an object of strings, numbers and truth values; ``payload`` is a string. A statement whose text states
+times has ``valid_from`` and ``valid_to`` too, and ``begins_by`` where its beginning is not exact; an ending has
+``at``; a correction has ``"never": true``. An episode whose extraction was replaced has ``extracted_at``. Numbers
+survive exactly (shortest decimal form).
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ def encode_episode(episode: Episode) -> bytes:
         document["session"] = episode.session
     if episode.metadata:
         document["metadata"] = dict(episode.metadata)
+    if episode.payload:
+        document["payload"] = episode.payload
     extraction = _extraction_document(episode.extraction)
     if extraction:
         document["reading"] = extraction
@@ -77,11 +79,12 @@ def decode_episode(data: bytes | str) -> Episode:
         document.get("agent", ""),
         document.get("session", ""),
         document.get("metadata", NO_METADATA),
+        document.get("payload", ""),
     )
 
 
 _EPISODE_OPTIONAL = frozenset(
-    {"source", "recorded_at", "extracted_at", "speaker", "user", "agent", "session", "metadata", "reading"}
+    {"source", "recorded_at", "extracted_at", "speaker", "user", "agent", "session", "metadata", "payload", "reading"}
 )
 _STATEMENT_OPTIONAL = frozenset({"aspect", "valid_from", "valid_to", "begins_by"})
 _EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures", "same_names"})
