@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from worldthread.arguments import require_string, require_unicode
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph
+from worldthread.graph.conditions import Condition
 from worldthread.names import normalise_name, normalise_text
 from worldthread.provenance import Labels
 from worldthread.types import Ending, Episode, Extraction, Fact, Statement, Thesis, Version
@@ -41,7 +42,7 @@ def correction(
         reason: why, in words; can be empty.
         at: world time of the correction; it comes after the episodes that it corrects.
         source: where the correction comes from.
-        labels: whom and what the correction belongs to.
+        labels: whom and what the correction belongs to; it concerns what this user stated.
 
     Returns:
         The episode, which is not yet recorded.
@@ -53,7 +54,8 @@ def correction(
     wrong, right = _statement(statement), None if replacement is None else _statement(replacement)
     if wrong == right:
         raise InputError(f"the replacement says the same: {right}")
-    versions = [v for v in graph.versions(wrong) if any(graph.episode(id_).at < at for id_ in v.sources)]
+    stated = graph.view(user=labels.user).versions(wrong)
+    versions = [v for v in stated if any(graph.episode(id_).at < at for id_ in v.sources)]
     if not versions:
         raise NotFoundError(f"no episode before {at:.16g} states {_words(wrong)!r}")
     parts = [f"Correction: it was never true that {_words(wrong)}."]
@@ -88,7 +90,7 @@ def update(
         reason: why, in words; can be empty.
         at: world time of the change; it comes after the episodes that state the statement.
         source: where this comes from.
-        labels: whom and what it belongs to.
+        labels: whom and what it belongs to; it concerns what this user stated.
 
     Returns:
         The episode, which is not yet recorded.
@@ -100,7 +102,8 @@ def update(
     new = None if replacement is None else _statement(replacement)
     if new == statement:
         raise InputError(f"the replacement says the same: {new}")
-    holding = [v for v in graph.versions(statement) if v.interval.valid_from <= at < v.interval.valid_to]
+    stated = graph.view(user=labels.user).versions(statement)
+    holding = [v for v in stated if v.interval.valid_from <= at < v.interval.valid_to]
     if not any(graph.episode(id_).at < at for version in holding for id_ in version.sources):
         raise NotFoundError(f"{_words(statement)!r} does not hold just before {at:.16g}")
     parts = [f"Update: it is no longer true that {_words(statement)}."]
@@ -114,15 +117,34 @@ def update(
     return Episode(" ".join(parts), at, source, extraction, user=labels.user, agent=labels.agent)
 
 
-def shared_labels(graph: TemporalGraph, statement: Statement) -> Labels:
-    """Return the user and the agent that all episodes have which assert a statement; what they do not share is empty.
+def meant_labels(graph: TemporalGraph, statement: Statement, condition: Condition | None) -> Labels:
+    """Return the user whose statement is meant, and the agent that all of their episodes have which assert it, if any.
 
     So a filter that finds the statement also finds what is said of it by its id.
+
+    Args:
+        graph: the memory's graph.
+        statement: the statement.
+        condition: only what meets it is meant; ``None`` for anything.
+
+    Returns:
+        The labels; none when nobody states it.
+
+    Raises:
+        InputError: several users state it.
     """
-    found = {id_ for version in graph.versions(statement) for id_ in version.sources}
-    labels = [graph.episode(id_).provenance.labels for id_ in found]
-    users, agents = {one.user for one in labels}, {one.agent for one in labels}
-    return Labels(users.pop() if len(users) == 1 else "", agents.pop() if len(agents) == 1 else "")
+    selection = None if condition is None else graph.select(condition)
+    numbers = graph.numbers_of(statement)
+    if selection is not None:
+        numbers = [number for number in numbers if selection.versions_of(number)]
+    if len(numbers) > 1:
+        raise InputError(
+            f"{len(numbers)} users state {_words(statement)!r}: say whose is meant, with where=Filter(user=...)"
+        )
+    if not numbers:
+        return Labels()
+    agents = {graph.episode(id_).provenance.labels.agent for id_ in graph.asserting(numbers[0])}
+    return Labels(graph.user_of(numbers[0]), agents.pop() if len(agents) == 1 else "")
 
 
 def statement_of(graph: TemporalGraph, given: StatementLike | str) -> Statement:
@@ -141,29 +163,53 @@ def statement_of(graph: TemporalGraph, given: StatementLike | str) -> Statement:
     """
     if not isinstance(given, str):
         return _statement(given)
-    found = graph.numbered_statement(statement_number(graph, given))
+    found = graph.numbered_statement(statement_numbers(graph, given)[0])
     assert found is not None
     return found
 
 
-def statement_number(graph: TemporalGraph, statement_id: str) -> int:
-    """Return the number of a statement by its id.
+def statement_numbers(graph: TemporalGraph, statement_id: str) -> list[int]:
+    """Return the numbers of a statement by its id, one for each user who states it.
 
     Args:
         graph: the memory's graph.
         statement_id: 32 hexadecimal digits.
 
     Returns:
-        The number.
+        The numbers, at least one.
 
     Raises:
         InputError: this is not a string.
         NotFoundError: no episode asserts a statement with this id.
     """
-    number = graph.number_of(require_unicode(statement_id, "the id of a statement").strip().lower())
-    if number is None:
+    numbers = graph.numbers_of(require_unicode(statement_id, "the id of a statement").strip().lower())
+    if not numbers:
         raise NotFoundError(f"no episode states anything with the id {statement_id!r}")
-    return number
+    return numbers
+
+
+def episodes_stating(graph: TemporalGraph, statement_id: str, condition: Condition | None = None) -> list[str]:
+    """Return the episodes that state a statement, by its id.
+
+    Args:
+        graph: the memory's graph.
+        statement_id: 32 hexadecimal digits.
+        condition: only episodes that meet it; ``None`` for those of the only user who states it.
+
+    Returns:
+        Ids of episodes, in order of world time, then id.
+
+    Raises:
+        InputError: this is not a string, or several users state it and there is no condition.
+        NotFoundError: no episode asserts a statement with this id.
+    """
+    numbers = statement_numbers(graph, statement_id)
+    if len(numbers) > 1 and condition is None:
+        raise InputError(f"{len(numbers)} users state this: say whose is meant, with where=Filter(user=...)")
+    found = {id_ for number in numbers for id_ in graph.asserting(number)}
+    return [
+        id_ for id_ in (graph.episodes() if condition is None else graph.selected_episodes(condition)) if id_ in found
+    ]
 
 
 def _statement(given: StatementLike) -> Statement:
@@ -218,6 +264,6 @@ def _endings_of(graph: TemporalGraph, versions: list[Version], right: Statement)
         if version.interval.is_open:
             continue
         for statement, _ in graph.ended_by(version.sources[0]):
-            last = graph.versions(statement)[-1]
+            last = graph.view(user=graph.episode(version.sources[0]).provenance.labels.user).versions(statement)[-1]
             if (last.ended_by, last.interval.valid_to) == (version.sources[0], version.interval.valid_from):
                 yield Ending(statement, f"replaced by: {right}", version.interval.valid_from)

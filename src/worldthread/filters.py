@@ -30,7 +30,7 @@ class Filter:
         Filter(user="anna", since="2024-01-01") & ~Filter(metadata={"topic": ["work", "money"]})
 
     An episode is selected when it meets the filter. A statement is selected in the intervals in which at least one of
-    the episodes that assert it meets the filter. *When* it holds is what all episodes of the memory say: a filter
+    the episodes that assert it meets the filter. *When* it holds is what all episodes of its user say: a filter
     selects, it does not fold again. Of its sources those are named that meet the filter, and the reason why it ended
     only if the episode that says so meets it too. A filter never shows anything of another namespace.
 

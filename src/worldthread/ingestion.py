@@ -35,7 +35,7 @@ BATCH: Final = 64
 """Passages that are read and embedded together."""
 
 SEARCHED: Final = 100
-"""How many of the last recorded episodes are searched for what was said before a message."""
+"""How many of the last recorded episodes of a user are searched for what was said before a message."""
 
 
 @dataclass(frozen=True)
@@ -314,9 +314,9 @@ class Ingestion:
 
         graph = self._store.graph
         last = len(graph.episode_numbers)
-        coming = coming[-SEARCHED:]
+        coming = [episode for episode in coming if episode.user == first.user][-SEARCHED:]
         found: list[tuple[float, int, Episode]] = []
-        for number in range(max(last + len(coming) - SEARCHED, 0), last):
+        for number in graph.latest_episodes(first.user, SEARCHED - len(coming)):
             record = graph.numbered_episode(number)
             if record is None or record.at >= first.at or record.source != first.source:
                 continue
@@ -351,7 +351,7 @@ class Ingestion:
                 extraction = extractor.outdate(
                     outcome.episode.text,
                     extraction,
-                    self._store.graph.view(),
+                    self._store.graph.view(user=outcome.episode.user),
                     outcome.episode.speaker or outcome.episode.user or self._user,
                     time_of_saying(outcome.episode.at),
                 )

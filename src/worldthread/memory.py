@@ -15,12 +15,13 @@ from worldthread.arguments import (
     require_count,
     require_finite,
     require_methods,
+    require_name,
     require_query,
     require_string,
     require_subset,
     require_unicode,
 )
-from worldthread.corrections import StatementLike, correction, shared_labels, statement_number, statement_of, update
+from worldthread.corrections import StatementLike, correction, episodes_stating, meant_labels, statement_of, update
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.base import USER
 from worldthread.filters import Filter, condition_of, user_asked_for
@@ -30,7 +31,7 @@ from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
 from worldthread.memory_telemetry import changing, forgetting, recalling, remembering
 from worldthread.memory_vectors import MemoryVectors
-from worldthread.merging import MergeSuggestion, merging, suggestions
+from worldthread.merging import MergeSuggestion, merging, suggestions, user_meant
 from worldthread.names import normalise_name
 from worldthread.places import episode_place, place_as_text, version_place
 from worldthread.progress import Progress
@@ -248,6 +249,7 @@ class Memory:
             source: where the content comes from; part of the identity of its episodes.
             user: the person or account whose content this is, such as the id of a customer; also the name of who says
                 messages of the role "user", and "I" in texts without a speaker. Part of the identity, as the others.
+                What users say is folded apart: nobody ends or changes what another one said.
             agent: the agent that remembers it, or takes part in it.
             session: the session or conversation in which it came up.
             metadata: anything else: at most 64 strings, numbers and truth values by key. :class:`~worldthread.Filter`
@@ -360,6 +362,7 @@ class Memory:
             entity: a name. Removes every episode that states something about it or names it anywhere in its text; see
                 :meth:`~worldthread.record.Record.episodes_about`.
             statement: the id of a fact or a thesis. Removes every episode that states it, with all else that it says.
+                If several users state it, ``where`` must say whose.
             where: with ``entity`` or ``statement``: only episodes that meet this filter. Alone: all that meet it.
 
         Returns:
@@ -367,7 +370,7 @@ class Memory:
 
         Raises:
             InputError: not one of the arguments is given, or more than one of the first three; or ``where`` with an
-                episode.
+                episode; or several users state the statement.
             NotFoundError: there is no such episode or statement, or no episode about the entity or of the filter.
             ReadOnlyError: the memory was opened for reading only.
         """
@@ -381,10 +384,10 @@ class Memory:
             )
             return 1
         self._store.require_writable()
-        found = self.record.episodes_about(entity) if entity is not None else None
+        found = self.record.episodes_about(entity, condition) if entity is not None else None
         with self._store.write_lock() as graph:  # another process may have forgotten some in the meantime
             if statement is not None:
-                found = graph.asserting(statement_number(graph, statement))
+                found = episodes_stating(graph, statement, condition)
             ids = graph.episodes() if condition is None else graph.selected_episodes(condition)
             if found is not None:
                 wanted = set(found)
@@ -406,13 +409,14 @@ class Memory:
         *,
         at: TimeLike | None = None,
         source: str = "",
+        where: Filter | None = None,
     ) -> Episode:
         """Record that a statement was never true, and perhaps what was true instead.
 
         A correction is no change: the statement does not hold at any time, also not in the past, and what it had ended
         goes on. :meth:`timeline` still shows it, as an empty interval with the reason. It is recorded as an episode;
-        forget that to undo it. What is said after it counts again. The episode has the user and the agent that all
-        episodes share which state the statement.
+        forget that to undo it. What is said after it counts again. The episode has the user whose statement it is, and
+        the agent that all of their episodes share which state it.
 
         Args:
             statement: a fact, a thesis, or subject, relation and object of a fact; or the id of one. A thesis that says
@@ -422,12 +426,13 @@ class Memory:
             reason: why, in words.
             at: world time of the correction, later than what is corrected; ``None`` for now, by the clock.
             source: where the correction comes from.
+            where: whose statement it is, such as ``Filter(user="anna")``; needed where several users state it.
 
         Returns:
             The episode of the correction, as recorded.
 
         Raises:
-            InputError: an argument cannot be used.
+            InputError: an argument cannot be used, or several users state the statement.
             NotFoundError: no earlier episode states the statement.
             ReadOnlyError: the memory was opened for reading only.
         """
@@ -436,7 +441,7 @@ class Memory:
             time = to_world_time(at)
             now = graph.recorded_time(self._clock()) if time is None else time
             wrong = statement_of(graph, statement)
-            labels = shared_labels(graph, wrong)
+            labels = meant_labels(graph, wrong, condition_of(where))
             episode = correction(graph, wrong, replacement, reason, now, require_string(source, "source"), labels)
         return self._store.episode(self.remember(episode).episodes[0])
 
@@ -449,11 +454,12 @@ class Memory:
         *,
         at: TimeLike | None = None,
         source: str = "",
+        where: Filter | None = None,
     ) -> Episode:
         """Record that a statement holds no longer, and perhaps what holds instead.
 
-        The past stays: the statement goes on to hold before this time. It is recorded as an episode, with the user and
-        the agent that all episodes share which state the statement; forget that to undo it.
+        The past stays: the statement goes on to hold before this time. It is recorded as an episode, with the user
+        whose statement it is and the agent that all of their episodes share which state it; forget that to undo it.
 
         Args:
             statement: a fact, a thesis, or subject, relation and object of a fact; or the id of one.
@@ -461,12 +467,13 @@ class Memory:
             reason: why, in words.
             at: world time of the change, later than what states the statement; ``None`` for now, by the clock.
             source: where this comes from.
+            where: whose statement it is, such as ``Filter(user="anna")``; needed where several users state it.
 
         Returns:
             The episode of the change, as recorded.
 
         Raises:
-            InputError: an argument cannot be used.
+            InputError: an argument cannot be used, or several users state the statement.
             NotFoundError: there is no such statement, or it does not hold at that time.
             ReadOnlyError: the memory was opened for reading only.
         """
@@ -475,16 +482,25 @@ class Memory:
             time = to_world_time(at)
             now = graph.recorded_time(self._clock()) if time is None else time
             ended = statement_of(graph, statement)
-            labels = shared_labels(graph, ended)
+            labels = meant_labels(graph, ended, condition_of(where))
             episode = update(graph, ended, replacement, reason, now, require_string(source, "source"), labels)
         return self._store.episode(self.remember(episode).episodes[0])
 
     @changing
-    def merge(self, name: str, into: str, reason: str = "", *, at: TimeLike | None = None, source: str = "") -> Episode:
+    def merge(
+        self,
+        name: str,
+        into: str,
+        reason: str = "",
+        *,
+        at: TimeLike | None = None,
+        source: str = "",
+        user: str | None = None,
+    ) -> Episode:
         """Record that two names mean the same: statements of both count as statements of one, at any time.
 
-        What texts say stays as written. It is recorded as an episode; forget that to undo it. The graph is computed
-        anew, in time linear in its size.
+        What texts say stays as written. It is recorded as an episode of a user, and concerns what this user says;
+        forget that to undo it. The graph is computed anew, in time linear in its size.
 
         Args:
             name: a name.
@@ -492,18 +508,23 @@ class Memory:
             reason: why, in words.
             at: world time of the episode; ``None`` for now, by the clock.
             source: where this comes from.
+            user: in whose talk they mean the same, ``""`` for that without a user; ``None`` for the only user who
+                speaks of the name.
 
         Returns:
             The episode, as recorded.
 
         Raises:
-            InputError: an argument cannot be used, or both are one name already.
+            InputError: an argument cannot be used, or both are one name already; or several users speak of the name.
             ReadOnlyError: the memory was opened for reading only.
         """
         self._store.require_writable()
         time = to_world_time(at)
-        now = self._store.graph.recorded_time(self._clock()) if time is None else time
-        episode = merging(name, into, reason, now, require_string(source, "source"))
+        with self.record.read_lock() as graph:
+            now = graph.recorded_time(self._clock()) if time is None else time
+            if user is None:
+                user = user_meant(graph, require_name(name, "name"), require_name(into, "into"))
+        episode = merging(name, into, reason, now, require_string(source, "source"), user)
         return self._store.episode(self.remember(episode).episodes[0])
 
     def suggest_merges(self) -> list[MergeSuggestion]:
@@ -583,7 +604,7 @@ class Memory:
         asked = subject_of(query)
         asked = asked if user == USER else as_asked_by(user, asked)
         with self.record.read_lock() as graph:
-            asked = graph.with_canonical_names(asked)
+            asked = graph.with_canonical_names(asked, user_asked_for(where))
         vector = self._index.embedder.embed_queries([asked])[0]
         depth = {} if k is None else {"gen_ai.retrieval.top_k": k}
         with operation("retrieval", {"worldthread.retrieval.method": method, **depth}), self._index.current() as index:
@@ -671,9 +692,9 @@ class Memory:
     def _outdated_in(self, episode: Episode, at: float | None) -> list[Version]:
         """Return the facts of an episode that do not hold at a time, as the versions that rest on it."""
         with self.record.read_lock() as graph:
-            view = graph.view(at)
+            view, ever = graph.view(at, episode.user), graph.view(user=episode.user)
             gone = [fact for fact in episode.extraction.statements if isinstance(fact, Fact) and not view.holds(fact)]
-            found = ([v for v in graph.versions(fact) if episode.id in v.sources] for fact in gone)
+            found = ([v for v in ever.versions(fact) if episode.id in v.sources] for fact in gone)
             return [versions[-1] for versions in found if versions and versions[-1].ended_by is not None]
 
     def _rarities(self, stems: Sequence[str]) -> list[float]:
@@ -699,10 +720,9 @@ class Memory:
         """
         at, condition = to_world_time(as_of), condition_of(where)
         with self.record.read_lock() as graph:
-            view = graph.view(at)
-            versions = graph.versions if condition is None else graph.select(condition).versions
-            found = (v for key in known_keys(entity, graph) for s in view.about(key) for v in versions(s))
-            return [version for version in found if view.covers(version.interval)]
+            view, selection = graph.view(at), None if condition is None else graph.select(condition)
+            keys = known_keys(entity, graph, selection)
+            return [version for key in keys for version in view.versions_about(key, selection)]
 
     def timeline(self, entity: str, *, where: Filter | None = None) -> list[Version]:
         """List everything that ever held about an entity, with sources and the reasons why it ended.
@@ -720,7 +740,8 @@ class Memory:
         condition = condition_of(where)
         with self.record.read_lock() as graph:
             selection = None if condition is None else graph.select(condition)
-            return [v for key in known_keys(entity, graph) for v in graph.view().timeline(key, selection)]
+            keys = known_keys(entity, graph, selection)
+            return [v for key in keys for v in graph.view().timeline(key, selection)]
 
     def entities(self, prefix: str = "") -> list[str]:
         """List the names that statements are about.
@@ -840,7 +861,7 @@ class Memory:
             cursor: :attr:`Page.cursor <worldthread.Page.cursor>` of the page before; ``None`` for the first page.
 
         Returns:
-            Statements in order of the beginning of their interval, then of their id, then of the end.
+            Statements in order of the beginning of their interval, then of their id, then of the end, then of the user.
 
         Raises:
             InputError: an argument cannot be used.

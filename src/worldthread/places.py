@@ -12,7 +12,7 @@ _ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def place_as_text(*parts: float | str) -> str:
-    """Return a place as text: times in hexadecimal, which lose nothing, and ids as they are."""
+    """Return a place as text: times in hexadecimal, which lose nothing, ids and users as they are."""
     return "/".join(part.hex() if isinstance(part, float) else part for part in parts)
 
 
@@ -32,8 +32,8 @@ def episode_place(cursor: str) -> tuple[float, str]:
     return _time(at), _id(id_)
 
 
-def version_place(cursor: str) -> tuple[float, str, float]:
-    """Return the beginning, the id of the statement, and the end of a version.
+def version_place(cursor: str) -> tuple[float, str, float, str]:
+    """Return the beginning, the id of the statement, the end, and the user of a version.
 
     Args:
         cursor: from :func:`place_as_text`.
@@ -44,12 +44,12 @@ def version_place(cursor: str) -> tuple[float, str, float]:
     Raises:
         InputError: this is not such a place.
     """
-    start, id_, end = _parts(cursor, 3)
-    return _time(start), _id(id_), _time(end)
+    start, id_, end, user = _parts(cursor, 4)
+    return _time(start), _id(id_), _time(end), user
 
 
 def _parts(cursor: object, count: int) -> list[str]:
-    parts = cursor.split("/") if isinstance(cursor, str) else []
+    parts = cursor.split("/", count - 1) if isinstance(cursor, str) else []  # a user may hold the sign itself
     if len(parts) != count:
         raise InputError(f"cursor must be that of a page of this list, not {cursor!r}")
     return parts

@@ -16,6 +16,8 @@ from worldthread.stores import Store
 from worldthread.types import Episode, TimeLike
 
 if TYPE_CHECKING:
+    from worldthread.graph.conditions import Condition
+    from worldthread.graph.selection import StatementSelection
     from worldthread.memory_index import MemoryIndex
     from worldthread.retrieve import RetrievalIndex
 
@@ -142,13 +144,14 @@ class Record:
         """
         return self._store.episode(episode_id)
 
-    def episodes_about(self, entity: str) -> list[str]:
+    def episodes_about(self, entity: str, condition: Condition | None = None) -> list[str]:
         """Find the episodes that state something about an entity or name it in their text.
 
         :meth:`Memory.forget(entity=...) <worldthread.memory.Memory.forget>` removes exactly these.
 
         Args:
             entity: a name; its singular or plural is tried when nothing is known under the name itself.
+            condition: only episodes that meet it, such as :attr:`Filter.condition <worldthread.Filter.condition>`.
 
         Returns:
             Ids of the episodes, in order of world time, then id.
@@ -159,9 +162,13 @@ class Record:
         entity = require_query(entity, "the name of an entity")
         named = re.compile(rf"(?<!\w){re.escape(normalise_name(entity))}(?!\w)")
         with self.read_lock() as graph:
-            keys = known_keys(entity, graph)
-            stating = {source for key in keys for version in graph.view().timeline(key) for source in version.sources}
-            return [e.id for e in self._store.episodes() if e.id in stating or named.search(normalise_text(e.text))]
+            selection = None if condition is None else graph.select(condition)
+            versions = (
+                v for key in known_keys(entity, graph, selection) for v in graph.view().timeline(key, selection)
+            )
+            stating = {source for version in versions for source in version.sources}
+            episodes = self._store.episodes(condition)
+            return [e.id for e in episodes if e.id in stating or named.search(normalise_text(e.text))]
 
     # -- the graph --------------------------------------------------------------------------------------------------
 
@@ -250,12 +257,13 @@ class Record:
         return self._index.current()
 
 
-def known_keys(entity: str, graph: TemporalGraph) -> list[str]:
+def known_keys(entity: str, graph: TemporalGraph, selection: StatementSelection | None = None) -> list[str]:
     """Return the normalised names under which the graph knows an entity: its own name, else its other number.
 
     Args:
         entity: a name.
         graph: the graph.
+        selection: what counts of it; ``None`` for all.
 
     Returns:
         The keys, sorted; empty when nothing is known about the entity.
@@ -265,9 +273,9 @@ def known_keys(entity: str, graph: TemporalGraph) -> list[str]:
     """
     key = normalise_name(require_query(entity, "the name of an entity"))
     view = graph.view()
-    if view.timeline(key):
+    if view.timeline(key, selection):
         return [key]
-    return [variant for variant in sorted(number_variants(key)) if view.timeline(variant)]
+    return [variant for variant in sorted(number_variants(key)) if view.timeline(variant, selection)]
 
 
 def to_world_time(value: TimeLike | None) -> float | None:

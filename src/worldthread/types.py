@@ -5,6 +5,7 @@ one unit per memory. *Recorded time* says when it was stored, in seconds since 1
 
 **Identity.** Ids are computed from content, so the order of arrival does not matter. An episode is identified by its
 text, world time, source and labels; a fact by its three normalised names; a thesis by its normalised text and objects.
+Who said it is no part of it: when two users state the same, each has versions of it (:mod:`worldthread.graph`).
 """
 
 from __future__ import annotations
@@ -330,7 +331,8 @@ class Episode:
             Not part of the identity.
         speaker: who says the text, as given; empty for a text that nobody says. The text begins with the speaker, a
             colon and a space.
-        user: the person or account whose text it is; empty for none.
+        user: the person or account whose text it is; empty for none. What users say is folded apart: an episode ends
+            and changes nothing of another user's.
         agent: the agent that remembers it, or takes part in it; empty for none.
         session: the session or conversation in which it came up; empty for none.
         metadata: anything else: strings, whole numbers of 64 bits, finite numbers and truth values by key.

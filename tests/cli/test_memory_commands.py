@@ -400,7 +400,7 @@ def test_a_correction_is_no_change() -> None:
 def test_two_names_are_merged_and_parted_again() -> None:
     done("remember", "--text", "Anna Rossi works for Acme.")
     assert [line["suggestions"] for line in lines("merge", "--suggest")] == [
-        [{"name": "anna", "into": "anna rossi", "evidence": '"anna" begins one name only'}]
+        [{"name": "anna", "into": "anna rossi", "evidence": '"anna" begins one name only', "user": ""}]
     ]
     [merged] = lines("merge", "Anna", "Anna Rossi", "--reason", "She says so.")
     assert merged["text"] == '"Anna" means "Anna Rossi". She says so.'

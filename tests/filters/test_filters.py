@@ -65,13 +65,15 @@ def check_recall(
     where: Filter,
     holding: set[Version],
 ) -> None:
+    users = {episode.id: episode.user for episode in definition.episodes}
     for only_current in (True, False):
         k = 100 if only_current else 2
         found = memory.recall("Where does Anna live?", k=k, as_of=as_of, only_current=only_current, where=where)
         wanted = holding if only_current else versions
         for kind, hits in ((Fact, found.facts), (Thesis, found.theses)):
-            possible = {version.statement for version in wanted if isinstance(version.statement, kind)}
-            assert {hit.item for hit in hits} <= possible
+            stated = [version for version in wanted if isinstance(version.statement, kind)]
+            possible = {(version.statement, users[version.sources[0]]) for version in stated}
+            assert {(hit.item, users[hit.version.sources[0]]) for hit in hits if hit.version} <= possible
             assert len(hits) == min(k, len(possible))
             for hit in hits:
                 assert hit.version in versions
@@ -117,22 +119,24 @@ def test_100_000_queries_give_what_the_definition_selects() -> None:
 
 def test_a_selection_shows_neither_the_words_nor_the_reasons_of_others() -> None:
     home = "home of anna"
-    theirs = Episode("a", 1, extraction=Extraction("t", (Fact("ANNA", "lives in", "Rome", home),)), user="bob")
-    ours = Episode("b", 2, extraction=Extraction("t", (Fact("Anna", "lives in", "Rome", home),)), user="anna")
-    later = Episode("c", 3, extraction=Extraction("t", (Fact("Anna", "lives in", "Secret", home),)), user="bob")
+    theirs = Episode("a", 1, extraction=Extraction("t", (Fact("ANNA", "lives in", "Rome", home),)), agent="bob")
+    ours = Episode("b", 2, extraction=Extraction("t", (Fact("Anna", "lives in", "Rome", home),)), agent="anna")
+    later = Episode("c", 3, extraction=Extraction("t", (Fact("Anna", "lives in", "Secret", home),)), agent="bob")
     with memory_of() as memory:
         memory.record.add_many([theirs, ours, later])
-        (version,) = memory.timeline("Anna", where=Filter(user="anna"))
+        (version,) = memory.timeline("Anna", where=Filter(agent="anna"))
         assert (str(version.statement), version.sources) == ("Anna, lives in, Rome", (ours.id,))
-        assert (version.interval.valid_from, version.interval.valid_to) == (1, 3), "when it held is what all say"
+        assert (version.interval.valid_from, version.interval.valid_to) == (1, 3), (
+            "when it held is what all of one user say"
+        )
         assert (version.ended_by, version.reason) == (None, None)
-        assert memory.about("Anna", where=Filter(user="anna")) == []
-        assert memory.recall("Where does Anna live?", where=Filter(user="anna")).facts == ()
-        everything = memory.recall("Where does Anna live?", where=Filter(user="anna"), only_current=False)
+        assert memory.about("Anna", where=Filter(agent="anna")) == []
+        assert memory.recall("Where does Anna live?", where=Filter(agent="anna")).facts == ()
+        everything = memory.recall("Where does Anna live?", where=Filter(agent="anna"), only_current=False)
         assert "Secret" not in everything.text
-        answer = memory.ask("Where does Anna live?", where=Filter(user="anna"))
+        answer = memory.ask("Where does Anna live?", where=Filter(agent="anna"))
         assert "Secret" not in str(answer)
-        both = memory.timeline("Anna", where=Filter(user=["anna", "bob"]))
+        both = memory.timeline("Anna", where=Filter(agent=["anna", "bob"]))
         assert [v.reason for v in both] == ["replaced by: Anna, lives in, Secret", None]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph, fold, state_hash
 from worldthread.graph.columns import RowList, RowTable
+from worldthread.graph.fold import version_row
 from worldthread.graph.strings import StringTable
-from worldthread.types import Ending, Episode, Extraction, Fact, Interval, Thesis
+from worldthread.types import Ending, Episode, Extraction, Fact, Interval, Thesis, Version
 
 # few names, so that histories collide: the same facts in different spellings, shared aspects, ties in time
 NAMES = st.sampled_from(["Key 1", "key 1", "the key 1", "locker", "A Locker", "room a"])
@@ -72,11 +73,16 @@ CHANCES = st.builds(random.Random, st.integers(0, 2**32))
 THOROUGH = 15 if os.environ.get("WORLDTHREAD_THOROUGH") else 1  # `make test-slow` draws fifteen times as many histories
 
 
+USERS = st.sampled_from(["", "key 1", "Key 1"])
+"""Ids of users, which are compared exactly; here they are names of things too."""
+
+
 @st.composite
 def histories(draw: st.DrawFn, times_stated: bool | None = None) -> list[Episode]:
     """Episodes with unique ids, in no order, with ties and with recorded times that contradict world time."""
     if times_stated is None:
         times_stated = draw(st.booleans())
+    several_users = draw(st.booleans())
     extractions = draw(st.lists(TIMED_EXTRACTIONS if times_stated else EXTRACTIONS, max_size=9))
     return [
         Episode(
@@ -84,6 +90,7 @@ def histories(draw: st.DrawFn, times_stated: bool | None = None) -> list[Episode
             draw(st.integers(0, 4)),
             extraction=extraction,
             recorded_at=draw(st.integers(0, 4)),
+            user=draw(USERS) if several_users else "",
         )
         for number, extraction in enumerate(extractions)
     ]
@@ -223,7 +230,9 @@ def test_where_no_times_are_stated_a_view_sees_what_the_prefix_says(episodes: li
 @given(histories(), STATEMENTS)
 def test_versions_are_disjoint_ordered_and_explained(episodes: list[Episode], statement: Fact | Thesis) -> None:
     graph = TemporalGraph(episodes)
-    assert {versions[0].statement: versions for versions in graph.all_versions()} == fold(episodes).versions
+    assert sorted(map(version_row, chain.from_iterable(graph.all_versions()))) == sorted(
+        version_row(version) for versions in fold(episodes).versions.values() for version in versions
+    )
     if not any(episode.extraction.same_names for episode in episodes):
         assert graph.versions(statement) == fold(episodes).versions.get(statement, ())
     for versions in graph.all_versions():
@@ -234,6 +243,71 @@ def test_versions_are_disjoint_ordered_and_explained(episodes: list[Episode], st
             assert version.sources
             assert version.interval.valid_from <= version.interval.valid_to
             assert version.interval.is_open == (version.ended_by is None) == (version.reason is None)
+
+
+@pytest.mark.thorough
+@settings(max_examples=THOROUGH * 60)
+@given(histories(), STATEMENTS, st.integers(-1, 5))
+def test_each_user_has_what_a_graph_of_their_own_has(
+    episodes: list[Episode], statement: Fact | Thesis, time: int
+) -> None:
+    graph = TemporalGraph(episodes)
+    now = max((episode.at for episode in episodes), default=0.0)
+    for user in {episode.user for episode in episodes}:
+        own = TemporalGraph(episode for episode in episodes if episode.user == user)
+        theirs = [n for n in graph.statement_numbers if graph.user_of(n) == user and graph.numbered_versions(n)]
+        assert sorted(version_row(v) for n in theirs for v in graph.numbered_versions(n)) == sorted(
+            map(version_row, chain.from_iterable(own.all_versions()))
+        )
+        for at in (float(time), now):
+            view, alone = graph.view(at, user), own.view(at)
+            for name in ("key 1", "locker", "room a"):
+                assert view.timeline(name) == alone.timeline(name)
+                assert view.about(name) == alone.about(name)
+                assert view.longer_and_shorter(name) == alone.longer_and_shorter(name)
+            assert view.facts() == alone.facts()
+            assert view.theses() == alone.theses()
+            assert view.versions(statement) == alone.versions(statement)
+            assert view.holds(statement) == alone.holds(statement)
+    everything = {str(v.statement) for name in ("key 1", "locker", "room a") for v in graph.view().timeline(name)}
+    assert everything == {
+        str(v.statement) for versions in graph.all_versions() for v in versions if graph.names_of(number_of(graph, v))
+    }
+
+
+def number_of(graph: TemporalGraph, version: Version) -> int:
+    number = graph.number_of(version.statement, version.sources[0])
+    assert number is not None
+    return number
+
+
+def test_users_are_apart_whatever_they_are_called() -> None:
+    def lives(where: str, at: float, user: str, *, same: tuple[tuple[str, str], ...] = ()) -> Episode:
+        fact = Fact("Anna", "lives in", where, aspect="home of anna")
+        return Episode(f"I live in {where}", at, extraction=Extraction("test", (fact,), same_names=same), user=user)
+
+    episodes = [lives("Rome", 1, "Tm9kZQ"), lives("Oslo", 2, "tm9kzq"), lives("Bern", 3, ""), lives("Rome", 4, "bob")]
+    for graph in (TemporalGraph(episodes), TemporalGraph.from_arrays(TemporalGraph(episodes).to_arrays())):
+        assert graph.state_hash() == reference_hash(episodes)
+        assert [fact.object for fact in graph.view(user="Tm9kZQ").facts()] == ["Rome"]
+        assert [fact.object for fact in graph.view(user="tm9kzq").facts("anna")] == ["Oslo"]
+        assert [fact.object for fact in graph.view(user="").facts("anna")] == ["Bern"]
+        assert graph.view(user="nobody").facts() == graph.view(user="nobody").about("Anna") == []
+        assert [fact.object for fact in graph.view().facts("anna", "lives in")] == ["Bern", "Oslo", "Rome"]
+        rome = graph.versions(Fact("anna", "lives in", "rome"))
+        assert [(v.interval.valid_from, v.sources) for v in rome] == [(1, (episodes[0].id,)), (4, (episodes[3].id,))]
+        assert [graph.user_of(number) for number in graph.numbers_of(rome[0].statement.id)] == ["Tm9kZQ", "bob"]
+        never = Extraction(
+            "test", (), (Ending(rome[0].statement, "wrong", never=True),), same_names=(("Rome", "Roma"),)
+        )
+        graph.add(Episode("no", 5, extraction=never, user="bob"))
+        assert graph.view(user="bob").facts() == []
+        assert [fact.object for fact in graph.view(user="Tm9kZQ").facts(object="Rome")] == ["Rome"]
+        assert [fact.object for fact in graph.view(4.5, "Tm9kZQ").about("Rome") if isinstance(fact, Fact)] == ["Rome"]
+        graph.add(Episode("was it", 6, extraction=Extraction("test", (rome[0].statement,)), user="bob"))
+        assert [fact.object for fact in graph.view().facts(object="Rome")] == ["Roma", "Rome"], "bob calls it Roma"
+        assert graph.with_canonical_names("Where is Rome?", "bob") == "Where is Roma?"
+        assert graph.with_canonical_names("Where is Rome?", "Tm9kZQ") == "Where is Rome?"
 
 
 @pytest.mark.thorough
@@ -539,7 +613,13 @@ def wide_arrays(graph: TemporalGraph) -> dict[str, NDArray[Any]]:
             times[arrays[f"{name}_timed"]] = arrays[f"{name}_times"][:, :width]
             array = np.concatenate((array, times), axis=1)
         wide[name] = array.astype(np.int64) if array.dtype == np.int32 else array
-    return wide
+    return without_users(wide)
+
+
+def without_users(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Arrays as before format 8, which do not know whose a statement is."""
+    forms = np.delete(arrays["forms"], 5, axis=1)
+    return {**arrays, "keys": arrays["keys"][:, :3], "forms": forms}
 
 
 def test_arrays_of_the_last_format_are_read() -> None:
@@ -556,8 +636,16 @@ def test_arrays_of_the_last_format_are_read() -> None:
     assert {array.dtype for array in wide.values()} == {np.dtype(kind) for kind in ("i8", "u1", "f8")}
     assert TemporalGraph.from_arrays(wide).state_hash() == graph.state_hash() == reference_hash(episodes)
     arrays = graph.to_arrays()
-    exact = {**arrays, "format": np.array([6], np.int64), "forms_times": arrays["forms_times"][:, :2]}
-    assert TemporalGraph.from_arrays(exact).state_hash() == graph.state_hash()
+    common = {**without_users(arrays), "format": np.array([7], np.int64)}
+    exact = {**common, "format": np.array([6], np.int64), "forms_times": arrays["forms_times"][:, :2]}
+    for older in (common, exact):
+        again = TemporalGraph.from_arrays(older)
+        assert again.state_hash() == graph.state_hash()
+        again.add(step(5, place("key", "hall")))
+        assert again.state_hash() == reference_hash([*episodes, step(5, place("key", "hall"))])
+    owned = TemporalGraph([replace(episodes[0], user="anna")]).to_arrays()
+    with pytest.raises(InputError, match="whose"):  # it was not folded apart by users, so it comes from the record
+        TemporalGraph.from_arrays({**without_users(owned), "format": np.array([7], np.int64)})
     with pytest.raises(InputError):
         TemporalGraph.from_arrays({**wide, "keys": wide["keys"] + 2**40})
     with pytest.raises(InputError):
@@ -785,7 +873,8 @@ def test_statements_are_found_by_themselves_and_by_their_ids(
         else:
             shown = graph.numbered_statement(number)
             assert shown is not None
-            assert graph.number_of(shown) == graph.number_of(shown.id) == number
+            assert number in graph.numbers_of(shown)
+            assert number in graph.numbers_of(shown.id)
             assert shown == statement or any(episode.extraction.same_names for episode in episodes)
 
 
@@ -814,7 +903,7 @@ def test_representations_say_what_is_inside() -> None:
 
 def test_arrays_of_another_format_are_refused() -> None:
     arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
-    with pytest.raises(InputError, match="they have format 9, not 7"):
+    with pytest.raises(InputError, match="they have format 9, not 8"):
         TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 9})
     with pytest.raises(InputError, match="do not hold a graph"):
         TemporalGraph.from_arrays({**arrays, "at": arrays["at"][:0]})

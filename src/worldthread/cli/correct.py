@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from worldthread.cli.filtering import WhoseOption
 from worldthread.cli.opening import (
     DEFAULT_FILE,
     DEFAULT_WAIT,
@@ -21,6 +22,7 @@ from worldthread.errors import InputError
 from worldthread.types import Episode, Fact, Statement
 
 if TYPE_CHECKING:
+    from worldthread.filters import Filter
     from worldthread.memory import Memory
 
 SubjectArgument = Annotated[
@@ -43,6 +45,7 @@ def correct(
         str | None, typer.Option(metavar="TIME", help="When the correction was made; now by default.")
     ] = None,
     source: Annotated[str, typer.Option(metavar="TEXT", help="Where the correction comes from.")] = "",
+    user: WhoseOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,
@@ -61,7 +64,7 @@ def correct(
     """
     with opened_to_write(memory, namespace, wait, must_exist=True) as store:
         wrong = _statement(store, subject, relation, object_)
-        episode = store.correct(wrong, _with_object(wrong, replacement), reason, at=at, source=source)
+        episode = store.correct(wrong, _with_object(wrong, replacement), reason, at=at, source=source, where=_of(user))
     _print(memory, episode, as_json)
 
 
@@ -73,6 +76,7 @@ def update(
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why it changed.")] = "",
     at: Annotated[str | None, typer.Option(metavar="TIME", help="When it changed; now by default.")] = None,
     source: Annotated[str, typer.Option(metavar="TEXT", help="Where this comes from.")] = "",
+    user: WhoseOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,
@@ -91,7 +95,7 @@ def update(
     """
     with opened_to_write(memory, namespace, wait, must_exist=True) as store:
         old = _statement(store, subject, relation, object_)
-        episode = store.update(old, _with_object(old, replacement), reason, at=at, source=source)
+        episode = store.update(old, _with_object(old, replacement), reason, at=at, source=source, where=_of(user))
     _print(memory, episode, as_json)
 
 
@@ -104,6 +108,13 @@ def _statement(memory: Memory, subject: str, relation: str | None, object_: str 
     with memory.record.read_lock() as graph:
         given = subject if relation is None or object_ is None else (subject, relation, object_)
         return statement_of(graph, given)
+
+
+def _of(user: str | None) -> Filter | None:
+    """Return what is selected of a user; ``None`` selects everything."""
+    from worldthread.filters import Filter
+
+    return None if user is None else Filter(user=user)
 
 
 def _with_object(statement: Statement, name: str | None) -> Statement | None:

@@ -28,6 +28,10 @@ WhereOption = Annotated[
         show_default=False,
     ),
 ]
+WhoseOption = Annotated[
+    str | None,
+    typer.Option("--user", metavar="NAME", help="In whose talk, where several users speak of it.", show_default=False),
+]
 UserOption = Annotated[str, typer.Option(metavar="NAME", help="The user whose texts these are, and who says I.")]
 AgentOption = Annotated[str, typer.Option(metavar="NAME", help="The agent that remembers them.")]
 SessionOption = Annotated[str, typer.Option(metavar="NAME", help="The session in which they came up.")]

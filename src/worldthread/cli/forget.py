@@ -65,8 +65,14 @@ def forget(
         worldthread forget --entity "Anna Rossi" --yes --json
     """
     selected = filter_of(where)
-    if bool(episodes) + (entity is not None) + (statement is not None) + (selected is not None and not entity) != 1:
-        raise InputError("give ids of passages, --entity NAME (perhaps with --where), --statement ID, or --where")
+    if (
+        bool(episodes)
+        + (entity is not None)
+        + (statement is not None)
+        + (selected is not None and not (entity or statement))
+        != 1
+    ):
+        raise InputError("give ids of passages, or --entity NAME or --statement ID (perhaps with --where), or --where")
     with opened_to_read(memory, namespace) as store:  # do not lock the memory during the question
         ids = _whole_ids(store, episodes) if episodes else _ids_of(store, entity, statement, selected)
         if not yes:
@@ -90,15 +96,16 @@ def forget(
 
 def _ids_of(memory: Memory, entity: str | None, statement: str | None, where: Filter | None) -> list[str]:
     """Return the ids of the passages about an entity, of a statement, or of a filter."""
-    from worldthread.corrections import statement_number
+    from worldthread.corrections import episodes_stating
+    from worldthread.filters import condition_of
 
     if statement is not None:
         with memory.record.read_lock() as graph:
-            return graph.asserting(statement_number(graph, statement))
-    ids = [episode.id for episode in memory.episodes(where)]
-    if entity is not None:
-        about = set(memory.record.episodes_about(entity))
-        ids = [id_ for id_ in ids if id_ in about]
+            ids = episodes_stating(graph, statement, condition_of(where))
+    elif entity is not None:
+        ids = memory.record.episodes_about(entity, condition_of(where))
+    else:
+        ids = [episode.id for episode in memory.episodes(where)]
     if not ids:
         raise NotFoundError("no passage meets the filter" if entity is None else f"no passage mentions {entity!r}")
     return ids

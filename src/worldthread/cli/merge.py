@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from worldthread.cli.filtering import WhoseOption
 from worldthread.cli.opening import (
     DEFAULT_FILE,
     DEFAULT_WAIT,
@@ -25,6 +26,7 @@ def merge(
     into: Annotated[str | None, typer.Argument(help="The name to show for both.", show_default=False)] = None,
     suggest: Annotated[bool, typer.Option("--suggest", help="List names that probably mean the same.")] = False,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why they mean the same.")] = "",
+    user: WhoseOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,
@@ -45,14 +47,16 @@ def merge(
         raise InputError("give two names, or --suggest")
     if name is None or into is None:
         with opened_to_read(memory, namespace) as store:
-            rows = [{"name": s.name, "into": s.into, "evidence": s.evidence} for s in store.suggest_merges()]
+            found = [s for s in store.suggest_merges() if user in (None, s.user)]
+            rows = [{"name": s.name, "into": s.into, "evidence": s.evidence, "user": s.user} for s in found]
         if as_json:
             print_json({"memory": str(memory), "suggestions": rows})
         else:
-            print_rows(("name", "into", "evidence"), rows)
+            whose = ("user",) if any(suggestion.user for suggestion in found) else ()
+            print_rows(("name", "into", "evidence", *whose), rows)
         return
     with opened_to_write(memory, namespace, wait, must_exist=True) as store:
-        episode = store.merge(name, into, reason)
+        episode = store.merge(name, into, reason, user=user)
     if as_json:
         print_json({"memory": str(memory), "episode": episode.id, "text": episode.text})
     else:

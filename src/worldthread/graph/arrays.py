@@ -16,20 +16,20 @@ from worldthread.errors import InputError
 from worldthread.garbage import garbage_collector_paused
 from worldthread.graph.columns import PackedRows, RowTable, pack_strings, unpack_strings
 from worldthread.graph.episodes import EpisodeTable
-from worldthread.graph.merges import MergedNames
 from worldthread.graph.state import GraphState
 from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, NEVER, StringTable
 from worldthread.provenance import Provenance
 
-ARRAYS_FORMAT: Final = 7
+ARRAYS_FORMAT: Final = 8
 """Version of the layout that :func:`state_to_arrays` writes.
 
-Format 6 is read too, whose statements all begin exactly when they say, and format 5, whose integers have 64 bits and
-which has no index of strings. Older ones are not, since they lack the speakers of episodes: the graph is then made from
-the record.
+Format 7 is read too, which does not know whose a statement is, if no episode has a user; format 6, whose statements all
+begin exactly when they say, and format 5, whose integers have 64 bits and which has no index of strings. Older ones are
+not, since they lack the speakers of episodes: the graph is then made from the record.
 """
 
+_COMMON_FORMAT: Final = 7
 _EXACT_FORMAT: Final = 6
 _WIDE_FORMAT: Final = 5
 
@@ -39,11 +39,12 @@ _FORM_COLUMNS: Final = (
     "string or none",
     "string",
     "string or none",
+    "string or none",
     "time or none",
     "time or none",
     "time or none",
 )
-_KEY_COLUMNS: Final = ("string", "string or none", "string")
+_KEY_COLUMNS: Final = ("string", "string or none", "string", "string or none")
 
 _EVENT_TABLES: Final = {
     "asserted": ("assertions", "statement", ("episode", "form")),
@@ -151,10 +152,12 @@ def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     found = int(_column(arrays, "format", 1)[0])
     if found == _WIDE_FORMAT:
         arrays = _with_narrow_numbers(arrays)
-    elif found not in (ARRAYS_FORMAT, _EXACT_FORMAT):
+    elif found not in (ARRAYS_FORMAT, _COMMON_FORMAT, _EXACT_FORMAT):
         raise ValueError(f"they have format {found}, not {ARRAYS_FORMAT}")
-    if found != ARRAYS_FORMAT:
+    if found < _COMMON_FORMAT:
         arrays = _with_exact_beginnings(arrays)
+    if found < ARRAYS_FORMAT:
+        arrays = _of_nobody(arrays)
     index, seed = None, None
     if found != _WIDE_FORMAT:
         index, seed = (
@@ -264,7 +267,7 @@ def _with_narrow_numbers(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArra
     narrow = dict(arrays)
     tables = {f"{name}_rows": columns for name, (_, _, columns) in _EVENT_TABLES.items()}
     tables |= {f"{name}_rows": columns for name, (columns, _) in _WRITTEN_TABLES.items()}
-    tables |= {"keys": _KEY_COLUMNS, "forms": _FORM_COLUMNS[:-1], "incident_rows": ("statement",)}
+    tables |= {"keys": _KEY_COLUMNS[:-1], "forms": _FORM_COLUMNS[1:-1], "incident_rows": ("statement",)}
     for name, columns in tables.items():
         if name in narrow:
             rows = narrow[name]
@@ -286,6 +289,17 @@ def _with_exact_beginnings(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDAr
     """Return arrays of format 6 in format 7: no statement says by when it begins."""
     times = arrays["forms_times"]
     return {**arrays, "forms_times": np.hstack([times, np.full((len(times), 1), ABSENT, times.dtype)])}
+
+
+def _of_nobody(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return arrays of format 7 in format 8: no statement has a user."""
+    provenances = unpack_strings(_column(arrays, "provenances", None, np.uint8))
+    if any(Provenance.of_text(text).labels.user for text in provenances):
+        raise ValueError("they do not say whose a statement is")
+    wider = {name: arrays[name] for name in ("keys", "forms")}
+    for name, rows in wider.items():
+        wider[name] = np.hstack([rows, np.full((len(rows), 1), ABSENT, rows.dtype)])
+    return {**arrays, **wider}
 
 
 def _within(numbers: NDArray[Any], what: str, bounds: _Bounds) -> NDArray[Any]:
@@ -323,7 +337,7 @@ def _restore_names(state: GraphState, arrays: Mapping[str, NDArray[Any]], bounds
     pairs = _rows(arrays, "same_names", ("episode", "string", "string"), bounds)
     for episode, one, into in pairs.rows(0, len(pairs)):
         state.same_names[episode] = (*state.same_names.get(episode, ()), (strings[one], strings[into]))
-    state.merged = MergedNames(pair for pairs in state.same_names.values() for pair in pairs)
+    state.merged = state.merged_names()
     tables = []
     for name, (columns, canonical) in _WRITTEN_TABLES.items():
         pointers, rows = _table(arrays, name, "episode", columns, bounds)

@@ -71,8 +71,8 @@ def _statements(state: GraphState, numbers: list[int], forms: list[int], strings
     incident = RowTable(1)
     keys = []
     for number, statement in enumerate(numbers):
-        subject, relation, object_ = moved(old.keys[statement])
-        keys.append((subject, relation, object_))
+        subject, relation, object_, user = moved(old.keys[statement])
+        keys.append((subject, relation, object_, user))
         names = {strings.intern(name) for name in old.vertices(statement)}
         for name in sorted(names if relation == ABSENT else names | {relation}):
             incident.append(name, (number,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -67,6 +68,7 @@ class EpisodeTable:
 
     __slots__ = (
         "_columns",
+        "_of_users",
         "at",
         "digests",
         "extracted",
@@ -101,6 +103,8 @@ class EpisodeTable:
         self.numbers: dict[str, int] = {}
         """Numbers of the episodes that were not removed, by id."""
         self._columns: EpisodeColumns | None = None
+        # how many episodes were looked at, and the numbers of each user's, once there are several users
+        self._of_users: tuple[int, dict[str, list[int]]] = 0, {}
 
     def add(self, record: EpisodeRecord, digest: str) -> int:
         """Add an episode whose extraction has this digest, and return its number."""
@@ -156,6 +160,21 @@ class EpisodeTable:
             self.extracted.get(number),
             self.provenances.items[self.provenance_numbers[number]],
         )
+
+    def user(self, number: int) -> str:
+        """Return the user whose episode it is; empty for none."""
+        return self.provenances.items[self.provenance_numbers[number]].labels.user
+
+    def of_user(self, user: str) -> Sequence[int]:
+        """Return the numbers of the episodes of a user, those included that were removed; not to be changed."""
+        if len(self.provenances.users) < 2:
+            return range(len(self.ids) if user in self.provenances.users else 0)
+        count, found = self._of_users
+        users = [one.labels.user for one in self.provenances.items] if count < len(self.ids) else []
+        for number in range(count, len(self.ids)):
+            found.setdefault(users[self.provenance_numbers[number]], []).append(number)
+        self._of_users = len(self.ids), found
+        return found.get(user, ())
 
     def columns(self) -> EpisodeColumns:
         """Return the columns of all episodes as arrays. What was added since the last time is appended to them."""

@@ -24,6 +24,11 @@ before, or asserts it with a later beginning within its interval while it has no
 Names that an episode says are the same (:attr:`~worldthread.types.Extraction.same_names`) are one name, at any time:
 before anything is folded, all statements are read with the canonical names of :mod:`worldthread.graph.merges`.
 
+All of this is done apart for the episodes of each user (:attr:`Episode.user <worldthread.types.Episode.user>`, compared
+exactly), as if each had a graph of their own; the episodes without a user are a part like any other. What an episode
+asserts, ends, replaces, takes back and merges concerns its own part only: a statement has its versions in each part
+whose episodes assert it.
+
 A statement that ended and is asserted again opens a new version. Nothing else changes the graph, so the same episodes
 give the same graph in whatever order and grouping they arrive. Where no text states times, every moment is *t*: each
 version begins with the episode that opens it and ends with the episode that ends it.
@@ -175,8 +180,8 @@ class Fold:
 
     Args:
         episodes: the episodes in fold order (world time, then id).
-        versions: for every statement that was ever asserted, its versions in order of time. Statements are written as
-            in their first assertion in fold order.
+        versions: for every statement that was ever asserted, its versions in order of time, those of all users.
+            Statements are written as in their first assertion in fold order of the same user.
     """
 
     episodes: tuple[Episode, ...]
@@ -224,13 +229,28 @@ def fold(episodes: Iterable[Episode], later: Iterable[Episode] = ()) -> Fold:
         if known.extraction.digest != episode.extraction.digest:
             raise InputError(f"episode {episode.id} comes with two different extractions")
     ordered = sorted(unique.values(), key=lambda e: (e.at, e.id))
-    later = tuple(later)
-    recorded = tuple(ordered)
+    later = tuple(e for e in later if e.id not in unique)
+    found: dict[Statement, tuple[Version, ...]] = {}
+    for user in dict.fromkeys(e.user for e in ordered):
+        part = _fold([e for e in ordered if e.user == user], [e for e in later if e.user == user])
+        for statement, versions in part.items():
+            others = found.get(statement, ())
+            found[statement] = tuple(sorted((*others, *versions), key=in_time)) if others else versions
+    return Fold(tuple(ordered), found)
+
+
+def in_time(version: Version) -> tuple[Interval, tuple[str, ...]]:
+    """Return the place of a version among those of the same statement by several users."""
+    return version.interval, version.sources
+
+
+def _fold(ordered: list[Episode], later: list[Episode]) -> dict[Statement, tuple[Version, ...]]:
+    """Return the versions of the statements of one user, from their episodes in fold order and from later ones."""
     names = MergedNames(pair for e in (*ordered, *later) for pair in e.extraction.same_names)
     ordered, later = _read(names, ordered), _read(names, later)
-    corrections = {e.id for e in later} - unique.keys()
+    corrections = {e.id for e in later}
     speaking: dict[Statement, list[Episode]] = {}  # statement -> episodes that assert or end it
-    for episode in sorted((*ordered, *(e for e in later if e.id in corrections)), key=lambda e: (e.at, e.id)):
+    for episode in sorted((*ordered, *later), key=lambda e: (e.at, e.id)):
         extraction = episode.extraction
         for statement in {*extraction.statements, *(ending.statement for ending in extraction.endings)}:
             speaking.setdefault(statement, []).append(episode)
@@ -265,7 +285,7 @@ def fold(episodes: Iterable[Episode], later: Iterable[Episode] = ()) -> Fold:
                 history.replace(replaced, episode.id)
         for statement in statements:
             histories.setdefault(statement, _History(statement)).extend(episode, statement)
-    return Fold(recorded, _versions(histories, taken_back))
+    return _versions(histories, taken_back)
 
 
 def _read(names: MergedNames, episodes: Iterable[Episode]) -> list[Episode]:

@@ -95,12 +95,13 @@ class IncrementalFold:
     def _record_events(self, record: EpisodeRecord, extraction: Extraction, digest: str) -> int:
         """Record an episode and its events, with canonical names, and return its number."""
         state = self._state
-        written, extraction = extraction, state.merged.extraction(extraction)
+        user = record.provenance.labels.user
+        written, extraction = extraction, state.merged.of(user).extraction(extraction)
         number = state.episodes.add(record, digest)
         state.size += _size(extraction.statements, extraction.endings)
         intern_form, forms = state.statements.intern_form, state.statements.forms
         for statement in extraction.statements:
-            form = intern_form(statement)
+            form = intern_form(statement, user)
             owner, aspect = forms[form][0], forms[form][4]
             state.episode_assertions.append(number, (form,))
             state.assertions.append(owner, (number, form))
@@ -111,7 +112,7 @@ class IncrementalFold:
             if owner in self._timed or aspect in self._timed_aspects or form in state.statements.timed_forms:
                 self._mark_timed(owner, aspect)
         for ending in extraction.endings:
-            form = intern_form(ending.statement)
+            form = intern_form(ending.statement, user)
             reason, at = state.strings.intern(ending.reason), NEVER if ending.never else time_to_integer(ending.at)
             state.episode_endings.append(number, (form, reason, at))
             state.endings.append(forms[form][0], (number, reason, at))
@@ -127,8 +128,10 @@ class IncrementalFold:
         if written is not extraction:
             endings = state.episode_endings.get(number)
             state.written[number] = (
-                tuple((intern_form(statement),) for statement in written.statements),
-                tuple((intern_form(e.statement), *row[1:]) for e, row in zip(written.endings, endings, strict=True)),
+                tuple((intern_form(statement, user),) for statement in written.statements),
+                tuple(
+                    (intern_form(e.statement, user), *row[1:]) for e, row in zip(written.endings, endings, strict=True)
+                ),
             )
         return number
 
@@ -291,9 +294,9 @@ class IncrementalFold:
 
     def _reason(self, replaced: Mapping[str, Replacement], aspects: Iterable[int]) -> int:
         """Return the number of the reason for which a statement that holds with ``aspects`` is replaced."""
-        strings = self._state.strings
-        aspect = min(name for number in aspects if (name := strings.items[number]) in replaced)
-        return strings.intern(replaced[aspect].reason)
+        state = self._state
+        aspect = min(name for number in aspects if (name := state.statements.aspect(number)) in replaced)
+        return state.strings.intern(replaced[aspect].reason)
 
     def _aspects_held(self, statement: int) -> set[int]:
         """Return the aspects of the open version of a statement."""
@@ -428,6 +431,7 @@ class IncrementalFold:
         """Do the same with times: assertions that count come first, in fold order, then those taken back."""
         state = self._state
         forms, strings, times = state.statements.forms, state.strings, state.episodes.at
+        name_of = state.statements.aspect
         said: dict[_Place, _Said] = {}
         versions: list[_Version] = []
         taken_back: list[tuple[Row, float, int, int]] = []  # assertion, beginning, the episode that does it, reason
@@ -443,7 +447,7 @@ class IncrementalFold:
             if episode not in asserting and time != NEVER:
                 at = times[episode] if time == ABSENT else integer_to_time(time) or 0.0
                 said.setdefault((moment_of(times[episode], at), episode), _Said()).endings.append((at, reason))
-        for aspect in sorted(self._aspects_ever(statement), key=strings.items.__getitem__):
+        for aspect in sorted(self._aspects_ever(statement), key=name_of):
             for place, begin in known.stated(aspect, aspect in self._timed_aspects):
                 found = said.setdefault(place, _Said())
                 if not found.forms:
@@ -458,7 +462,7 @@ class IncrementalFold:
             for begin, aspect in what.replaced:
                 for version in _lasting_beyond(versions, begin):
                     if any(forms[form][4] == aspect for _, form in assertions[version.first : version.after]):
-                        replacement = known.replacements(moment, episode)[strings.items[aspect]]
+                        replacement = known.replacements(moment, episode)[name_of(aspect)]
                         version.stop(begin, episode, strings.intern(replacement.reason))
             for form in what.forms:
                 assertions.append((episode, form))

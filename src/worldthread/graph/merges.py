@@ -3,7 +3,7 @@
 Episodes say that two names are the same (:attr:`~worldthread.types.Extraction.same_names`). All names that are
 connected in this way are one class. Its *canonical* name is the one that others are merged into and that is itself
 merged into none; of several, or when there is none, the longest, then the first by alphabet. So it depends on the set
-of pairs only, not on the order in which they were said.
+of pairs only, not on the order in which they were said. What the episodes of one user say counts for that user alone.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from worldthread.names import normalise_name
 from worldthread.types import Extraction, Fact, Statement
+
+SameNames: TypeAlias = tuple[str, str, str]
+"""The user whose episode says so, a name, and the name that it is merged into."""
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -131,6 +134,58 @@ class MergedNames:
             return extraction
         endings = tuple(replace(e, statement=s) for e, s in zip(extraction.endings, ended, strict=True))
         return replace(extraction, statements=statements, endings=endings)
+
+
+_UNMERGED: Final = MergedNames()
+
+
+class MergedNamesByUser:
+    """The names that are merged in the episodes of each user.
+
+    Args:
+        pairs: each with the user whose episode says it; the empty string for those without a user.
+    """
+
+    __slots__ = ("_by_user", "_everybody")
+
+    def __init__(self, pairs: Iterable[SameNames] = ()) -> None:
+        said: dict[str, list[tuple[str, str]]] = {}
+        for user, name, into in pairs:
+            said.setdefault(user, []).append((name, into))
+        self._by_user = {user: MergedNames(those) for user, those in said.items()}
+        self._everybody = MergedNames(pair for those in said.values() for pair in those)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_user)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MergedNamesByUser) and self._by_user == other._by_user
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def of(self, user: str) -> MergedNames:
+        """Return the names that are merged for a user."""
+        return self._by_user.get(user, _UNMERGED)
+
+    def users(self) -> Iterable[str]:
+        """Return the users for whom names are merged."""
+        return self._by_user.keys()
+
+    def names(self, name: str) -> list[str]:
+        """Return a name, and every other name as which it counts for some user."""
+        found = {normalise_name(name): name}
+        for merged in self._by_user.values():
+            canonical = merged.name(name)
+            found.setdefault(normalise_name(canonical), canonical)
+        return list(found.values())
+
+    def name(self, name: str, user: str | None = None) -> str:
+        """Return a name as it counts for a user; ``None`` for what anybody merges."""
+        return (self._everybody if user is None else self.of(user)).name(name)
+
+    def text(self, text: str, user: str | None = None) -> str:
+        """Return a text with the canonical names of a user; ``None`` for those that anybody merges."""
+        return (self._everybody if user is None else self.of(user)).text(text)
 
 
 def _is(one: object, other: object) -> bool:

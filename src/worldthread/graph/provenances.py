@@ -17,11 +17,13 @@ _METADATA: Final = "metadata"
 class ProvenanceTable:
     """Provenances numbered from 0 in order of arrival, each once, with an index of their values."""
 
-    __slots__ = ("_holding", "_numbers", "items")
+    __slots__ = ("_holding", "_numbers", "items", "users")
 
     def __init__(self) -> None:
         self.items: list[Provenance] = []
         """The provenance of each number."""
+        self.users: dict[str, None] = {}
+        """The users of these, each once; the empty string for none."""
         self._numbers: dict[tuple[str, ...], int] = {}
         self._holding: dict[Hashable, list[int]] = {}
 
@@ -32,6 +34,7 @@ class ProvenanceTable:
             number = self._numbers[provenance.key] = len(self.items)
             self.items.append(provenance)
             labels = provenance.labels
+            self.users[labels.user] = None
             keys: list[Hashable] = [
                 ("speaker", speaker_key(provenance.speaker)),
                 ("user", labels.user),

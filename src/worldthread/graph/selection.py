@@ -4,7 +4,7 @@ A condition is about an episode and an item that it vouches for (:mod:`worldthre
 
 * an episode is selected when the condition holds for it as an item of its own;
 * a version of a statement is selected when the condition holds for the statement and at least one of the episodes that
-  assert it in this version. When the version holds is what all episodes of the graph say: a filter selects, and does
+  assert it in this version. When the version holds is what all episodes of its user say: a filter selects, and does
   not fold again;
 * a selected version names those of its episodes for which the condition holds, and is written as the first of them
   wrote it. It says why it ended when the condition holds for the statement and the episode that says so; the time of
@@ -17,12 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.graph.conditions import All, Condition, KindIn, LabelIn, MetadataIn, Not, RelationIn, Some, TimeIn
+from worldthread.graph.fold import in_time
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
 from worldthread.types import Statement, Version
@@ -119,8 +121,8 @@ class StatementSelection:
 
     def versions(self, statement: Statement) -> tuple[Version, ...]:
         """Return the selected versions of a statement, in any spelling; see :meth:`versions_of`."""
-        number = self._state.find(statement)
-        return () if number is None else self.versions_of(number)
+        found = [self.versions_of(number) for number in self._state.find(statement)]
+        return found[0] if len(found) == 1 else tuple(sorted(chain.from_iterable(found), key=in_time))
 
     # -- conditions -------------------------------------------------------------------------------------------------
 

@@ -9,18 +9,20 @@ date.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
 from worldthread.graph.columns import Row, RowTable
 from worldthread.graph.episodes import EpisodeTable
-from worldthread.graph.merges import MergedNames
+from worldthread.graph.fold import in_time
+from worldthread.graph.merges import MergedNamesByUser, SameNames
 from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, NEVER, StringTable, integer_to_time
 from worldthread.names import normalise_name
 from worldthread.types import FOREVER, Ending, Extraction, Interval, Statement, Version
 
+_MANY_USERS: Final = 16  # from which on a statement of anybody is found by its names
 _COUNTS: Final = ("episodes", "unread", "failed", "facts", "theses", "current_facts", "current_theses", "ended")
 
 
@@ -69,7 +71,7 @@ class GraphState:
         self.versions = RowTable(6, 2)
         """Statement -> (first assertion, assertion after the last, ended by, reason, start, end); in order of time.
         Start and end are ``ABSENT`` when they are the world times of the first assertion and of the ending episode."""
-        self.merged = MergedNames()
+        self.merged = MergedNamesByUser()
         """The names that were merged; the tables hold canonical names."""
         self.same_names: dict[int, tuple[tuple[str, str], ...]] = {}
         """Episode -> the names that it merges."""
@@ -120,10 +122,20 @@ class GraphState:
 
     # -- statements -------------------------------------------------------------------------------------------------
 
-    def find(self, statement: Statement) -> int | None:
-        """Return the number of a statement, or ``None`` when no episode asserts it."""
-        number = self.statements.find(self.merged.statement(statement))
-        return number if number is not None and self.assertions.get(number) else None
+    def find(self, statement: Statement, user: str | None = None) -> list[int]:
+        """Return the numbers of a statement, ascending: one for each user whose episodes assert it.
+
+        Args:
+            statement: the statement, in any spelling.
+            user: only that of this user; ``None`` for all.
+        """
+        merged, statements, users = self.merged, self.statements, self.episodes.provenances.users
+        if user is None and len(users) > _MANY_USERS and not merged:
+            found: Iterable[int | None] = statements.of_all_users(statement)
+        else:
+            whose = users if user is None else (user,)
+            found = (statements.find(merged.of(one).statement(statement), one) for one in whose)
+        return sorted(number for number in found if number is not None and self.assertions.count(number))
 
     def statement(self, number: int) -> Statement:
         """Return an asserted statement as its first assertion in fold order wrote it."""
@@ -179,22 +191,69 @@ class GraphState:
                 result.append(Version(display, Interval(*times), sources, ids[ended_by], strings[reason]))
         return tuple(result)
 
-    def about(self, name: str, limit: int | None = None) -> list[int]:
+    def versions_of_all(self, statements: Sequence[int]) -> tuple[Version, ...]:
+        """Return the versions of some asserted statements, in order of time."""
+        if len(statements) == 1:
+            return self.versions_of(statements[0])
+        return tuple(sorted((version for number in statements for version in self.versions_of(number)), key=in_time))
+
+    def about(self, name: str, limit: int | None = None, user: str | None = None) -> list[int]:
         """Return the asserted statements of any time that have ``name`` as subject, object or object of a thesis.
 
         Args:
             name: the name, in any spelling.
             limit: the most to return: the first in order of arrival; ``None`` for all.
+            user: only those of this user; ``None`` for all.
         """
-        name = self.merged.name(name)
-        statements = self.statements
-        key = statements.strings.find(normalise_name(name))
-        found = (
-            number
-            for number in statements.incident_to(name)
-            if self.assertions.count(number) and statements.has_vertex(number, key)
-        )
+        found = (number for number in self._with_vertex(name, user) if self.assertions.count(number))
         return list(islice(found, limit))
+
+    def _with_vertex(self, name: str, user: str | None) -> Iterator[int]:
+        """Yield the statements that have a name as vertex, as it counts for their user, in order of arrival."""
+        statements, find = self.statements, self.strings.find
+        if user is not None or not self.merged:
+            name = self.merged.of(user or "").name(name)
+            key, whose = find(normalise_name(name)), None if user is None else statements.user_number(user)
+            for number in statements.incident_to(name):
+                if statements.has_vertex(number, key) and (user is None or statements.keys[number][3] == whose):
+                    yield number
+            return
+        found: set[int] = set()
+        for one in self.merged.names(name):
+            key = find(normalise_name(one))
+            counts: dict[str, bool] = {}  # user -> whether the name counts as this one
+            for number in statements.incident_to(one):
+                user = statements.user(number)
+                if user not in counts:
+                    counts[user] = find(normalise_name(self.merged.of(user).name(name))) == key
+                if counts[user] and statements.has_vertex(number, key):
+                    found.add(number)
+        yield from sorted(found)
+
+    def merged_names(self) -> MergedNamesByUser:
+        """Return the names that the episodes merge."""
+        return MergedNamesByUser(self.said_same())
+
+    def said_same(self) -> Iterator[SameNames]:
+        """Yield what the episodes say is the same, with their users."""
+        return (said for _, said in self.numbered_same_names())
+
+    def numbered_same_names(self) -> Iterator[tuple[int, SameNames]]:
+        """Yield the same, with the number of each episode."""
+        for episode, pairs in self.same_names.items():
+            for name, into in pairs:
+                yield episode, (self.episodes.user(episode), name, into)
+
+    def latest_of(self, user: str | None, most: int) -> list[int]:
+        """Return the numbers of the episodes of a user that arrived last, in order of arrival.
+
+        Args:
+            user: the user; ``None`` for all.
+            most: how many are looked at; those that were forgotten are left out.
+        """
+        episodes = self.episodes
+        last = range(len(episodes.ids)) if user is None else episodes.of_user(user)
+        return [n for n in last[max(0, len(last) - most) :] if episodes.numbers.get(episodes.ids[n]) == n]
 
     def asserted(self) -> Iterator[int]:
         """Yield the number of every statement that an episode asserts."""

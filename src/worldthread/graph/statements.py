@@ -1,8 +1,10 @@
 """The statements that a graph knows, by number: their normalised keys and the forms in which they were written.
 
-A *statement* is identified by its normalised names or text. A *form* is a statement as one episode wrote it, with its
-aspect and the times that the text states; several forms can belong to one statement. Names and texts are numbers of a
-:class:`~worldthread.graph.strings.StringTable`.
+A *statement* is identified by its normalised names or text, and by the user whose episodes assert or end it: the same
+words of two users are two statements. A *form* is a statement as one episode wrote it, with its aspect and the times
+that the text states; several forms can belong to one statement. Names, texts and users are numbers of a
+:class:`~worldthread.graph.strings.StringTable`; ``ABSENT`` stands for no user. The aspects of a user are strings of
+their own (:func:`aspect_of_user`), so that nobody else's statements are found under them.
 """
 
 from __future__ import annotations
@@ -19,13 +21,18 @@ from worldthread.graph.strings import ABSENT, StringTable, integer_to_time, time
 from worldthread.names import normalise_name
 from worldthread.types import Fact, Statement, Thesis, fact_id, thesis_id
 
-KEY_COLUMNS: Final = 3
-FORM_COLUMNS: Final = 5
+KEY_COLUMNS: Final = 4
+FORM_COLUMNS: Final = 6
 FORM_TIMES: Final = 3
 _NO_TIMES: Final = (ABSENT,) * FORM_TIMES
 
-_SEPARATOR: Final = "\x1f"  # joins the objects of a thesis; names cannot contain it
+_SEPARATOR: Final = "\x1f"  # joins the objects of a thesis, an aspect and a user; names and aspects cannot hold it
 _MOST_MADE: Final = 1 << 16  # facts and theses that are kept as objects
+
+
+def aspect_of_user(aspect: str, user: str) -> str:
+    """Return the string under which the statements of a user with an aspect are found."""
+    return f"{aspect}{_SEPARATOR}{user}" if user else aspect
 
 
 class StatementTable:
@@ -53,10 +60,11 @@ class StatementTable:
     def __init__(self, strings: StringTable) -> None:
         self.strings = strings
         self.keys = RowList(PackedRows(np.zeros((0, KEY_COLUMNS), np.int32)))
-        """Normalised (subject, relation, object) of a fact; (text, ``ABSENT``, joined objects) of a thesis."""
+        """Normalised (subject, relation, object, user) of a fact; (text, ``ABSENT``, joined objects, user) of a thesis.
+        """
         self.forms = RowList(PackedRows(np.zeros((0, FORM_COLUMNS), np.int32), FORM_TIMES))
-        """(statement, subject, relation, object, aspect, valid from, valid to, begins by) of a fact; (statement, text,
-        ``ABSENT``, joined objects, aspect, valid from, valid to, begins by) of a thesis."""
+        """(statement, subject, relation, object, aspect, user, valid from, valid to, begins by) of a fact; (statement,
+        text, ``ABSENT``, joined objects, aspect, user, valid from, valid to, begins by) of a thesis."""
         self._index()
         self.timed_forms: set[int] = set()
         """The forms that state when they begin or end."""
@@ -101,32 +109,34 @@ class StatementTable:
         number = self._number_by_form.get(written)
         return self._form_index.find(written) if number is None else number
 
-    def intern_form(self, statement: Statement) -> int:
-        """Return the number of a statement as written, with its aspect and times; a new one is added."""
+    def intern_form(self, statement: Statement, user: str = "") -> int:
+        """Return the number of a statement as a user's episode writes it, with aspect and times; a new one is added."""
         intern = self.strings.intern
-        aspect = ABSENT if statement.aspect is None else intern(statement.aspect)
+        aspect = ABSENT if statement.aspect is None else intern(aspect_of_user(statement.aspect, user))
+        whose = intern(user) if user else ABSENT
         times = tuple(map(time_to_integer, (statement.valid_from, statement.valid_to, statement.begins_by)))
         if isinstance(statement, Fact):
-            written = (intern(statement.subject), intern(statement.relation), intern(statement.object), aspect, *times)
+            names = intern(statement.subject), intern(statement.relation), intern(statement.object)
         else:
-            written = (intern(statement.text), ABSENT, intern(_SEPARATOR.join(statement.objects)), aspect, *times)
+            names = intern(statement.text), ABSENT, intern(_SEPARATOR.join(statement.objects))
+        written = (*names, aspect, whose, *times)
         form = self._number_of_form(written)
         if form is None:
             form = self._number_by_form[written] = len(self.forms)
-            self.forms.append((self._intern_key(statement), *written))
+            self.forms.append((self._intern_key(statement, whose), *written))
             if times != _NO_TIMES:
                 self.timed_forms.add(form)
         return form
 
-    def _intern_key(self, statement: Statement) -> int:
+    def _intern_key(self, statement: Statement, user: int) -> int:
         intern = self.strings.intern
         if isinstance(statement, Fact):
             subject, relation, object_ = statement.key
-            key = (intern(subject), intern(relation), intern(object_))
-            names = set(key)
+            key = (intern(subject), intern(relation), intern(object_), user)
+            names = set(key[:3])
         else:
             text, objects = statement.key
-            key = (intern(text), ABSENT, intern(_SEPARATOR.join(objects)))
+            key = (intern(text), ABSENT, intern(_SEPARATOR.join(objects)), user)
             names = {intern(name) for name in objects}
         number = self._number_of_key(key)
         if number is None:
@@ -149,7 +159,7 @@ class StatementTable:
             yield from found.get(statement, ())
 
     def with_id(self, statement_id: str) -> list[int]:
-        """Return the numbers of the statements with an id: one, or none. The first call takes time for each statement.
+        """Return the numbers of the statements with an id, one for each user. The first call looks at every statement.
 
         Args:
             statement_id: 32 hexadecimal digits.
@@ -168,28 +178,47 @@ class StatementTable:
     def id(self, number: int) -> str:
         """Return the id of a statement."""
         strings = self.strings.items
-        subject, relation, object_ = self.keys[number]
+        subject, relation, object_, _ = self.keys[number]
         if relation != ABSENT:
             return fact_id(strings[subject], strings[relation], strings[object_])
         return thesis_id(strings[subject], self.vertices(number))
 
-    def find(self, statement: Statement) -> int | None:
-        """Return the number of a statement, or ``None`` when it was never added."""
+    def find(self, statement: Statement, user: str = "") -> int | None:
+        """Return the number of a statement of a user, or ``None`` when it was never added."""
         find = self.strings.find
+        whose = find(user) if user else ABSENT
         if isinstance(statement, Fact):
             parts = tuple(find(name) for name in statement.key)
         else:
             text, objects = statement.key
             parts = (find(text), ABSENT, find(_SEPARATOR.join(objects)))
-        return None if None in parts else self._number_of_key(parts)  # type: ignore[arg-type]
+        key = (*parts, whose)
+        return None if None in key else self._number_of_key(key)  # type: ignore[arg-type]
+
+    def of_all_users(self, statement: Statement) -> list[int]:
+        """Return the numbers of a statement, those that only end it included, in order of arrival."""
+        find = self.strings.find
+        if isinstance(statement, Fact):
+            names = tuple(map(find, statement.key))
+            key: tuple[int | None, ...] = names
+        else:
+            text, objects = statement.key
+            names = tuple(map(find, objects or (text,)))
+            key = find(text), ABSENT, find(_SEPARATOR.join(objects))
+        known = [name for name in names if name is not None]
+        if len(known) < len(names):
+            return []
+        # a thesis about nothing is incident to no name
+        numbers = self.incident_to_numbers(known) if isinstance(statement, Fact) or objects else range(len(self.keys))
+        return [number for number in numbers if self.keys[number][:3] == key]
 
     def written(self, form: int) -> Statement:
         """Return a form as a fact or thesis."""
         statement = self._made.get(form)
         if statement is None:
-            _, a, b, c, aspect_number, *stated = self.forms[form]
+            _, a, b, c, aspect_number, _, *stated = self.forms[form]
             strings = self.strings.items
-            aspect = None if aspect_number == ABSENT else strings[aspect_number]
+            aspect = None if aspect_number == ABSENT else self.aspect(aspect_number)
             times = tuple(map(integer_to_time, stated))
             if b != ABSENT:
                 statement = Fact(strings[a], strings[b], strings[c], aspect, *times)
@@ -201,10 +230,23 @@ class StatementTable:
             self._made[form] = statement
         return statement
 
+    def aspect(self, number: int) -> str:
+        """Return an aspect as written, whosever it is."""
+        return self.strings.items[number].partition(_SEPARATOR)[0]
+
+    def user(self, number: int) -> str:
+        """Return the user whose statement it is; empty for none."""
+        whose = self.keys[number][3]
+        return "" if whose == ABSENT else self.strings.items[whose]
+
+    def user_number(self, user: str) -> int | None:
+        """Return the number that stands for a user in :attr:`keys`; ``None`` if no statement can be theirs."""
+        return self.strings.find(user) if user else ABSENT
+
     def vertices(self, number: int) -> tuple[str, ...]:
         """Return the normalised subject and object of a fact, or the objects of a thesis."""
         strings = self.strings.items
-        subject, relation, object_ = self.keys[number]
+        subject, relation, object_, _ = self.keys[number]
         if relation != ABSENT:
             return strings[subject], strings[object_]
         return tuple(strings[object_].split(_SEPARATOR)) if strings[object_] else ()
@@ -224,7 +266,7 @@ class StatementTable:
 
     def has_vertex(self, number: int, name: int | None) -> bool:
         """Return whether a statement that is incident to the name of a number has it not only as its relation."""
-        subject, relation, object_ = self.keys[number]
+        subject, relation, object_, _ = self.keys[number]
         return relation == ABSENT or name in (subject, object_)
 
     def incident_to(self, *names: str) -> list[int]:

@@ -20,7 +20,7 @@ from worldthread.graph.conditions import Condition
 from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.fold import STATE_HASH_VERSION, state_hash, version_row
 from worldthread.graph.increment import IncrementalFold
-from worldthread.graph.merges import MergedNames
+from worldthread.graph.merges import MergedNamesByUser, SameNames
 from worldthread.graph.name_links import NameLinks
 from worldthread.graph.selection import StatementSelection
 from worldthread.graph.state import GraphState
@@ -34,8 +34,8 @@ _LEAST_SETTLED: Final = 50_000  # statements and episodes that came later, from 
 _KEPT_SELECTIONS: Final = 8  # until the next change: callers ask with the same few filters again and again
 
 
-VersionPlace: TypeAlias = tuple[float, str, float]
-"""The place of a version in a listing: the beginning of its interval, the id of its statement, the end."""
+VersionPlace: TypeAlias = tuple[float, str, float, str]
+"""The place of a version in a listing: the beginning of its interval, the id of its statement, the end, the user."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class TemporalGraph:
 
     def __init__(self, episodes: Iterable[Episode] = ()) -> None:
         self._use(GraphState.empty())
-        self._outside: tuple[tuple[str, str], ...] = ()  # names that other episodes merge
+        self._outside: tuple[SameNames, ...] = ()  # names that other episodes merge
         self._listed: _Listing | None = None
         self._selections: tuple[int, dict[Condition, StatementSelection]] = -1, {}
         self.change_count = 0
@@ -108,7 +108,7 @@ class TemporalGraph:
         if self._has(episode):
             return False
         if episode.extraction.same_names:
-            self._read_names(episode.extraction.same_names)
+            self._read_names(_said_same(episode))
         self._add(episode)
         return True
 
@@ -141,7 +141,7 @@ class TemporalGraph:
         """
         with garbage_collector_paused():
             new = {episode.id: episode for episode in self._new_among(episodes)}
-            if same_names := [pair for episode in new.values() for pair in episode.extraction.same_names]:
+            if same_names := [said for episode in new.values() for said in _said_same(episode)]:
                 self._read_names(same_names)
             for episode in sorted(new.values(), key=lambda e: (e.at, e.id)):
                 self._add(episode)
@@ -165,7 +165,7 @@ class TemporalGraph:
         if has_names:
             self._read_names()
 
-    def _read_names(self, more: Iterable[tuple[str, str]] = ()) -> None:
+    def _read_names(self, more: Iterable[SameNames] = ()) -> None:
         """Fold everything again if other merged names change what an episode says. Takes time linear in the graph.
 
         A name that no statement has yet, such as another one that a text gives to somebody known, changes nothing.
@@ -173,8 +173,7 @@ class TemporalGraph:
         Args:
             more: names that episodes merge which will be added next.
         """
-        pairs = [pair for pairs in self._state.same_names.values() for pair in pairs]
-        names = MergedNames([*self._outside, *pairs, *more])
+        names = MergedNamesByUser([*self._outside, *self._state.said_same(), *more])
         if names == self._state.merged:
             return
         if is_read_otherwise(self._state, names):
@@ -203,11 +202,13 @@ class TemporalGraph:
 
     # -- views ------------------------------------------------------------------------------------------------------
 
-    def view(self, at: float | None = None) -> GraphView:
+    def view(self, at: float | None = None, user: str | None = None) -> GraphView:
         """Return a read-only, live view of what holds.
 
         Args:
             at: a world time; ``None`` for now.
+            user: shows only what the episodes of this user say, the empty string for those without one; ``None`` for
+                all.
 
         Returns:
             The view. It follows later changes of the graph.
@@ -215,7 +216,7 @@ class TemporalGraph:
         Raises:
             InputError: ``at`` is not a finite number.
         """
-        return GraphView(self._state, at)
+        return GraphView(self._state, at, user)
 
     def as_of(self, world_time: float | None = None, recorded_time: float | None = None) -> TemporalGraph:
         """Return the graph as it was at a world time, at a recorded time, or both.
@@ -251,11 +252,12 @@ class TemporalGraph:
         episodes = self._episodes
         unread = Extraction()
         numbers = list(numbers)
-        known = {n: pairs for n, pairs in self._state.same_names.items() if self._was_known(n, recorded_time)}
-        outside = (pair for n, pairs in known.items() if n not in set(numbers) for pair in pairs)
+        chosen = set(numbers)
+        known = [one for one in self._state.numbered_same_names() if self._was_known(one[0], recorded_time)]
+        outside = (said for number, said in known if number not in chosen)
         graph._outside = (*self._outside, *outside)
-        graph._state.merged = MergedNames((*self._outside, *(pair for pairs in known.values() for pair in pairs)))
-        corrected = self._corrections_outside(set(numbers), recorded_time, graph._state.merged)
+        graph._state.merged = MergedNamesByUser((*self._outside, *(said for _, said in known)))
+        corrected = self._corrections_outside(chosen, recorded_time, graph._state.merged)
         for number in sorted(numbers, key=episodes.order):
             record = episodes.record(number)
             if record.extracted_at is not None and record.extracted_at > recorded_time:
@@ -265,16 +267,17 @@ class TemporalGraph:
                 extraction = self._state.extraction(number)
                 if corrected:
                     order = episodes.order(number)
-                    name = graph._state.merged.statement
-                    kept = (s for s in extraction.statements if corrected.get(name(s), order) <= order)
+                    user = record.provenance.labels.user
+                    name = graph._state.merged.of(user).statement
+                    kept = (s for s in extraction.statements if corrected.get((user, name(s)), order) <= order)
                     extraction = replace(extraction, statements=tuple(kept))
                 graph._fold.add(record, extraction, episodes.digests[number])
             graph.change_count += 1
         return graph
 
     def _corrections_outside(
-        self, numbers: set[int], recorded_time: float, names: MergedNames
-    ) -> dict[Statement, tuple[float, str]]:
+        self, numbers: set[int], recorded_time: float, names: MergedNamesByUser
+    ) -> dict[tuple[str, Statement], tuple[float, str]]:
         """Return what was never true, by episodes that are not among ``numbers`` but were recorded in time.
 
         Args:
@@ -283,7 +286,7 @@ class TemporalGraph:
             names: the names that were merged by then. This graph may merge more, which says more of the same things.
 
         Returns:
-            Each statement with these names, and the place in fold order of the last such episode.
+            Each user and statement with these names, and the place in fold order of the last such episode.
         """
         state, episodes = self._state, self._episodes
         correcting = {
@@ -292,12 +295,13 @@ class TemporalGraph:
             for episode, _, time in state.endings.get(statement)
             if time == NEVER and episode not in numbers and self._was_known(episode, recorded_time)
         }
-        found: dict[Statement, tuple[float, str]] = {}
+        found: dict[tuple[str, Statement], tuple[float, str]] = {}
         for episode in sorted(correcting, key=episodes.order):
-            extraction = state.extraction(episode)
-            asserted = {names.statement(statement) for statement in extraction.statements}
-            taken_back = {names.statement(ending.statement) for ending in extraction.endings if ending.never}
-            found.update(dict.fromkeys(taken_back - asserted, episodes.order(episode)))
+            extraction, user = state.extraction(episode), episodes.user(episode)
+            name = names.of(user).statement
+            asserted = {name(statement) for statement in extraction.statements}
+            taken_back = {name(ending.statement) for ending in extraction.endings if ending.never}
+            found.update({(user, statement): episodes.order(episode) for statement in taken_back - asserted})
         return found
 
     def _was_known(self, episode: int, recorded_time: float) -> bool:
@@ -357,8 +361,8 @@ class TemporalGraph:
             after: the last one before; it need not be there any more. ``None`` begins.
 
         Yields:
-            The place of a version (the beginning of its interval, the id of the statement, the end of the interval)
-            and the number of the statement, in the order of the places.
+            The place of a version (the beginning of its interval, the id of the statement, the end of the interval, the
+            user) and the number of the statement, in the order of the places.
         """
         order = self._listing().versions
         start = 0 if after is None else bisect_right(order, after, key=lambda one: one[0])
@@ -369,9 +373,9 @@ class TemporalGraph:
         if self._listed is None or self._listed.change_count != self.change_count:
             episodes = sorted(self._episodes.order(number) for number in self._episodes.numbers.values())
             versions = [
-                ((start, statement_id, end), number)
+                ((start, statement_id, end, user), number)
                 for number in self._state.asserted()
-                for statement_id in (self._statements.id(number),)
+                for statement_id, user in ((self._statements.id(number), self._statements.user(number)),)
                 for start, end in self._state.intervals(number)
             ]
             self._listed = _Listing(self.change_count, episodes, sorted(versions))
@@ -487,25 +491,56 @@ class TemporalGraph:
             statement: a fact or a thesis, in any spelling.
 
         Returns:
-            The versions in order of time; empty when no episode asserts the statement.
+            The versions in order of time, those of all users; empty when no episode asserts the statement.
         """
-        number = self._state.find(statement)
-        return () if number is None else self._state.versions_of(number)
+        return self._state.versions_of_all(self._state.find(statement))
 
-    def number_of(self, statement: Statement | str) -> int | None:
-        """Return the number of a statement.
+    def numbers_of(self, statement: Statement | str) -> list[int]:
+        """Return the numbers of a statement: one for each user whose episodes assert it.
 
         Args:
             statement: the statement, in any spelling, or its id of 32 hexadecimal digits. The first search for an id
                 takes time for each statement of the graph; prefer the statement where it is at hand.
 
         Returns:
-            The number; ``None`` when no episode asserts it.
+            The numbers; none when no episode asserts it.
         """
         if not isinstance(statement, str):
             return self._state.find(statement)
-        found = self._statements.with_id(statement)
-        return next((number for number in found if self._state.assertions.count(number)), None)
+        return [number for number in self._statements.with_id(statement) if self._state.assertions.count(number)]
+
+    def number_of(self, statement: Statement | str, episode_id: str | None = None) -> int | None:
+        """Return the number of a statement.
+
+        Args:
+            statement: see :meth:`numbers_of`.
+            episode_id: an episode of the user whose statement is meant; ``None`` for anybody's.
+
+        Returns:
+            The number, of several the first; ``None`` when no episode asserts it.
+        """
+        if episode_id is not None:
+            user = self.episode(episode_id).provenance.labels.user
+            if not isinstance(statement, str):
+                return next(iter(self._state.find(statement, user)), None)
+            return next((number for number in self.numbers_of(statement) if self.user_of(number) == user), None)
+        return next(iter(self.numbers_of(statement)), None)
+
+    @property
+    def users(self) -> Collection[str]:
+        """The users whose episodes were ever added; the empty string stands for none."""
+        return self._episodes.provenances.users.keys()
+
+    def user_of(self, statement: int) -> str:
+        """Return the user whose episodes assert or end a statement.
+
+        Args:
+            statement: one of :attr:`statement_numbers`.
+
+        Returns:
+            The user; empty for none.
+        """
+        return self._statements.user(statement)
 
     def asserting(self, statement: int) -> list[str]:
         """Return the ids of the episodes that assert a statement.
@@ -535,20 +570,21 @@ class TemporalGraph:
         """
         return sorted(self._state.names())
 
-    def canonical_name(self, name: str) -> str:
-        """Return the name that a name was merged into; one that was not merged as it is."""
-        return self._state.merged.name(name)
+    def canonical_name(self, name: str, user: str | None = None) -> str:
+        """Return the name that a name was merged into for a user; ``None`` for anybody. Others stay as they are."""
+        return self._state.merged.name(name, user)
 
-    def with_canonical_names(self, text: str) -> str:
+    def with_canonical_names(self, text: str, user: str | None = None) -> str:
         """Return a text with every name that was merged replaced by the name that it was merged into.
 
         Args:
             text: a question, for example.
+            user: whose merged names; ``None`` for everybody's.
 
         Returns:
             The text; names are found as whole words, in any case.
         """
-        return self._state.merged.text(text)
+        return self._state.merged.text(text, user)
 
     def counts(self) -> dict[str, int]:
         """Count episodes and statements.
@@ -733,17 +769,30 @@ class TemporalGraph:
         told = self.episode(version.ended_by).at
         return end <= told and (at is None or told <= at)
 
-    def numbers_about(self, name: str, limit: int | None = None) -> list[int]:
+    def numbers_about(self, name: str, limit: int | None = None, user: str | None = None) -> list[int]:
         """Return the numbers of the statements about a name.
 
         Args:
             name: subject, object, or object of a thesis, in any spelling.
             limit: the most to return: the first in order of arrival; ``None`` for all.
+            user: only those of this user; ``None`` for all.
 
         Returns:
             Numbers of statements of any time, in order of arrival.
         """
-        return self._state.about(name, limit)
+        return self._state.about(name, limit, user)
+
+    def latest_episodes(self, user: str, most: int) -> list[int]:
+        """Return the numbers of the episodes of a user that arrived last.
+
+        Args:
+            user: the user; the empty string for the episodes without one.
+            most: how many of them are looked at, those included that were forgotten.
+
+        Returns:
+            Numbers, in order of arrival.
+        """
+        return self._state.latest_of(user, most)
 
     def numbered_versions(self, statement: int) -> tuple[Version, ...]:
         """Return the versions of a statement.
@@ -852,7 +901,7 @@ class TemporalGraph:
         return graph
 
 
-def refolded(state: GraphState, names: MergedNames) -> GraphState:
+def refolded(state: GraphState, names: MergedNamesByUser) -> GraphState:
     """Return the graph of the same episodes with other names merged, in tables that hold nothing of removed episodes.
 
     Args:
@@ -872,7 +921,7 @@ def refolded(state: GraphState, names: MergedNames) -> GraphState:
     return result
 
 
-def is_read_otherwise(state: GraphState, names: MergedNames) -> bool:
+def is_read_otherwise(state: GraphState, names: MergedNamesByUser) -> bool:
     """Return whether a statement of a graph may be another one once other names are merged.
 
     Args:
@@ -882,16 +931,23 @@ def is_read_otherwise(state: GraphState, names: MergedNames) -> bool:
     Returns:
         ``False`` only when every extraction is read as it is now.
     """
-    read_otherwise, regrouped = names.differences(state.merged)
     statements = state.statements
-    if any(statements.incident_to(key) for key in read_otherwise):
-        return True
-    touched = {number for key in regrouped for number in statements.incident_to(key)}
-    for form in statements.forms_with_aspects(touched):
-        written = statements.written(form)
-        if names.statement(written).aspect != state.merged.statement(written).aspect:
+    for user in {*names.users(), *state.merged.users()}:
+        new, old = names.of(user), state.merged.of(user)
+        read_otherwise, regrouped = new.differences(old)
+        whose = statements.user_number(user)
+        if any(statements.keys[n][3] == whose for key in read_otherwise for n in statements.incident_to(key)):
             return True
+        incident = {number for key in regrouped for number in statements.incident_to(key)}
+        for form in statements.forms_with_aspects(n for n in incident if statements.keys[n][3] == whose):
+            written = statements.written(form)
+            if new.statement(written).aspect != old.statement(written).aspect:
+                return True
     return False
+
+
+def _said_same(episode: Episode) -> Iterator[SameNames]:
+    return ((episode.user, name, into) for name, into in episode.extraction.same_names)
 
 
 def _conflict(episode: Episode) -> InputError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from worldthread.arguments import require_finite
@@ -50,15 +51,17 @@ class GraphView:
         state: the tables of the graph.
         at: a world time; ``None`` for now, which means the statements that are not over: those that end later than the
             latest episode or have no end, and those that are announced for later.
+        user: shows only what the episodes of this user say, the empty string for those without one; ``None`` for all.
 
     Raises:
         InputError: ``at`` is not a finite number.
     """
 
-    __slots__ = ("_state", "at")
+    __slots__ = ("_state", "_user", "at")
 
-    def __init__(self, state: GraphState, at: float | None = None) -> None:
+    def __init__(self, state: GraphState, at: float | None = None, user: str | None = None) -> None:
         self._state = state
+        self._user = user
         self.at = None if at is None else require_finite(at, "at")
 
     def __repr__(self) -> str:
@@ -74,8 +77,7 @@ class GraphView:
         Returns:
             ``True`` when it holds at the time of this view.
         """
-        number = self._state.find(statement)
-        return number is not None and self._state.holds(number, self.at)
+        return any(self._state.holds(number, self.at) for number in self._state.find(statement, self._user))
 
     def versions(self, statement: Statement) -> list[Version]:
         """Return every version of one statement, ended ones included; faster than :meth:`timeline`.
@@ -86,8 +88,7 @@ class GraphView:
         Returns:
             The versions that have begun by the time of this view, in order of time.
         """
-        number = self._state.find(statement)
-        found = () if number is None else self._state.versions_of(number)
+        found = self._state.versions_of_all(self._state.find(statement, self._user))
         return [version for version in found if self.at is None or version.interval.valid_from <= self.at]
 
     def covers(self, interval: Interval) -> bool:
@@ -114,23 +115,45 @@ class GraphView:
         Returns:
             The facts, sorted by normalised subject, relation and object.
         """
+        state, names = self._state, (subject, relation, object)
+        found = self._facts(names, self._user)
+        if self._user is None:
+            for user in state.merged.users():
+                found += self._facts(names, user)
+        found.sort()
+        if len(state.episodes.provenances.users) > 1:  # what several users say is listed once
+            found = list({key: (key, number) for key, number in reversed(found)}.values())[::-1]
+        return [fact for _, number in found if isinstance(fact := state.statement(number), Fact)]
+
+    def _facts(self, names: tuple[str | None, ...], user: str | None) -> list[tuple[tuple[str, str, str], int]]:
+        """Return names and numbers of the facts of a user that hold and have the given names.
+
+        Args:
+            names: subject, relation and object; ``None`` matches any.
+            user: the user; ``None`` for all for whom no names are merged.
+        """
         state, at = self._state, self.at
         statements, find = state.statements, state.strings.find
-        wanted = []  # position in a key, and the number that is to stand there
-        for position, name in enumerate((subject, relation, object)):
+        wanted: list[tuple[int, int | None]] = []  # position in a key, and the number that is to stand there
+        for position, name in enumerate(names):
             if name is not None:
-                number = find(normalise_name(name if position == 1 else state.merged.name(name)))
+                is_vertex = position != 1 and user is not None
+                number = find(normalise_name(state.merged.of(user or "").name(name) if is_vertex else name))
                 if number is None:
                     return []
                 wanted.append((position, number))
         keys, holds, versions = statements.keys, state.holds, state.versions.get
         is_now = at is None
-        candidates = statements.incident_to_numbers(number for _, number in wanted) if wanted else range(len(keys))
+        known = [number for _, number in wanted if number is not None]
+        candidates = statements.incident_to_numbers(known) if known else range(len(keys))
+        others = {statements.user_number(one) for one in state.merged.users()} if user is None else set()
+        if user is not None:
+            wanted.append((3, statements.user_number(user)))
         strings = state.strings.items
         found = []
         for number in candidates:
             key = keys[number]
-            if key[1] == ABSENT:
+            if key[1] == ABSENT or key[3] in others:
                 continue
             for position, part in wanted:  # numbers compare faster than it is found out what holds
                 if key[position] != part:
@@ -143,8 +166,7 @@ class GraphView:
                 # most statements have no times of their own, which is seen faster here than by a call
                 if (ended_by == ABSENT) if is_now and start == end == ABSENT else holds(number, at):
                     found.append(((strings[key[0]], strings[key[1]], strings[key[2]]), number))
-        found.sort()
-        return [fact for _, number in found if isinstance(fact := state.statement(number), Fact)]
+        return found
 
     def theses(self, about: str | None = None) -> list[Thesis]:
         """Return the theses that hold.
@@ -157,9 +179,12 @@ class GraphView:
         """
         state, at = self._state, self.at
         keys = state.statements.keys
-        numbers = range(len(keys)) if about is None else state.statements.incident_to(state.merged.name(about))
+        numbers: Iterable[int] = range(len(keys)) if about is None else state.about(about, user=self._user)
+        if about is None and self._user is not None:
+            whose = state.statements.user_number(self._user)
+            numbers = (number for number in numbers if keys[number][3] == whose)
         shown = [state.statement(n) for n in numbers if keys[n][1] == ABSENT and state.holds(n, at)]
-        return sorted((s for s in shown if isinstance(s, Thesis)), key=lambda s: s.key)
+        return list(dict.fromkeys(sorted((s for s in shown if isinstance(s, Thesis)), key=lambda s: s.key)))
 
     def value(self, subject: str, relation: str) -> str | None:
         """Return the object of the fact (``subject``, ``relation``, ...) that holds.
@@ -173,7 +198,7 @@ class GraphView:
             is none. What has not begun does not count.
         """
         state = self._state
-        view = GraphView(state, state.now) if self.at is None and state.episodes.numbers else self
+        view = GraphView(state, state.now, self._user) if self.at is None and state.episodes.numbers else self
         found = view.facts(subject, relation)
         return found[0].object if found else None
 
@@ -188,6 +213,22 @@ class GraphView:
         """
         return statements_about(self, name)
 
+    def versions_about(self, name: str, selection: StatementSelection | None = None) -> list[Version]:
+        """Return what holds about ``name``, each time in the version that holds then: one for each user who states it.
+
+        Args:
+            name: a name in any spelling.
+            selection: only what it selects of the same graph; ``None`` for all.
+
+        Returns:
+            Versions of facts, sorted by normalised names, then of theses, sorted by normalised text.
+        """
+        state = self._state
+        versions_of = state.versions_of if selection is None else selection.versions_of
+        numbers = (number for number in state.about(name, user=self._user) if state.holds(number, self.at))
+        found = [v for number in numbers for v in versions_of(number) if self.covers(v.interval)]
+        return sorted(found, key=lambda v: (isinstance(v.statement, Thesis), v.statement.key, v.interval, v.sources))
+
     def said_by(self, speaker: str, since: float, most: int = 20) -> list[tuple[float, Fact]]:
         """Return the facts that the latest episodes of a speaker assert, unless they turned out never to have held.
 
@@ -201,10 +242,10 @@ class GraphView:
         """
         state, episodes = self._state, self._state.episodes
         found: dict[int, tuple[float, Fact]] = {}
-        last = len(episodes.ids)
-        for number in sorted(range(max(0, last - most), last), key=lambda n: episodes.at[n], reverse=True):
+        latest = state.latest_of(self._user, most)
+        for number in sorted(latest, key=lambda n: episodes.at[n], reverse=True):
             at = episodes.at[number]
-            if at < since or episodes.numbers.get(episodes.ids[number]) != number:
+            if at < since:
                 continue
             if episodes.provenances.items[episodes.provenance_numbers[number]].speaker not in ("", speaker):
                 continue
@@ -255,7 +296,12 @@ class GraphView:
     def _is_name(self, number: int) -> bool:
         """Return whether a string is a normalised name in a statement that an episode asserts."""
         state = self._state
-        return any(state.assertions.count(statement) for (statement,) in state.statements.incident.get(number))
+        keys, whose = state.statements.keys, None if self._user is None else state.statements.user_number(self._user)
+        return any(
+            state.assertions.count(statement)
+            for (statement,) in state.statements.incident.get(number)
+            if self._user is None or keys[statement][3] == whose
+        )
 
     def timeline(self, name: str, selection: StatementSelection | None = None) -> list[Version]:
         """Return every version of every statement about ``name``, ended ones included.
@@ -270,7 +316,7 @@ class GraphView:
         """
         state = self._state
         found: list[Version] = []
-        for number in state.about(name):
+        for number in state.about(name, user=self._user):
             found += state.versions_of(number) if selection is None else selection.versions_of(number)
         if self.at is not None:
             found = [version for version in found if version.interval.valid_from <= self.at]

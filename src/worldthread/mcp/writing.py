@@ -10,8 +10,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from worldthread.corrections import statement_number, statement_of
+from worldthread.corrections import episodes_stating, statement_of
 from worldthread.errors import InputError, NotFoundError
+from worldthread.filters import Filter, condition_of
 from worldthread.ingestion import Content
 from worldthread.mcp.tool_results import render_errors, tool_result
 from worldthread.memory import Memory
@@ -21,6 +22,10 @@ from worldthread.schemas.results import CorrectResult, ForgetResult, RememberRes
 from worldthread.served_memory import ServedMemory
 from worldthread.text import count_of, one_line
 from worldthread.types import Fact
+
+_Whose = Annotated[
+    str, Field(max_length=MAX_NAME, description="The user whose talk is meant, if several users speak of it")
+]
 
 _SHOWN: Final = 20  # episodes listed before they are forgotten
 
@@ -130,6 +135,7 @@ class WritingTools:
         ] = "",
         reason: Annotated[str, Field(max_length=MAX_TEXT, description="Why it changed, in a few words")] = "",
         at: Annotated[Time, Field(description="When it changed, as for remember", examples=["2024-05-01", 42])] = None,
+        user: _Whose = "",
     ) -> Annotated[CallToolResult, CorrectResult]:
         """Record that a statement holds no longer, and what holds instead. It goes on to hold for the past.
 
@@ -144,7 +150,7 @@ class WritingTools:
                 if not isinstance(old, Fact):
                     raise InputError("this statement is not a fact, so it has no object: remember the new statement")
                 new = Fact(old.subject, old.relation, new_object)
-            episode = memory.update(old, new, reason, at=at)
+            episode = memory.update(old, new, reason, at=at, where=_of(user))
         return tool_result(one_line(episode.text), CorrectResult(episode=episode.id))
 
     @render_errors
@@ -158,6 +164,7 @@ class WritingTools:
             Field(max_length=MAX_NAME, description="What the object should have been, if known", examples=["Milan"]),
         ] = "",
         reason: Annotated[str, Field(max_length=MAX_TEXT, description="Why it was wrong, in a few words")] = "",
+        user: _Whose = "",
     ) -> Annotated[CallToolResult, CorrectResult]:
         """Record that a fact of the memory was never true. It then holds at no time, also not in the past.
 
@@ -167,7 +174,7 @@ class WritingTools:
         """
         replacement = (subject, relation, new_object) if new_object else None
         with self._shared.writing() as memory:
-            episode = memory.correct((subject, relation, object), replacement, reason)
+            episode = memory.correct((subject, relation, object), replacement, reason, where=_of(user))
         return tool_result(one_line(episode.text), CorrectResult(episode=episode.id))
 
     @render_errors
@@ -178,13 +185,14 @@ class WritingTools:
             str, Field(max_length=MAX_NAME, description="The name to show for both", examples=["Anna Rossi"])
         ],
         reason: Annotated[str, Field(max_length=MAX_TEXT, description="Why they mean the same, in a few words")] = "",
+        user: _Whose = "",
     ) -> Annotated[CallToolResult, CorrectResult]:
         """Record that two names mean the same person, place or thing: what is known of both is known of one.
 
         Use it only when the user says so, or agrees: two people can have one first name.
         """
         with self._shared.writing() as memory:
-            episode = memory.merge(name, into, reason)
+            episode = memory.merge(name, into, reason, user=user or None)
         return tool_result(one_line(episode.text), CorrectResult(episode=episode.id))
 
     @render_errors
@@ -200,6 +208,7 @@ class WritingTools:
         confirm: Annotated[
             bool, Field(description="false: only list what would be removed. true: remove it for good")
         ] = False,
+        user: _Whose = "",
     ) -> Annotated[CallToolResult, ForgetResult]:
         """Remove something from the memory for good, as if it had never been remembered.
 
@@ -212,19 +221,23 @@ class WritingTools:
         if bool(episode) + bool(entity) + bool(statement) != 1:
             raise InputError("give the id of an episode, the name of an entity, or the id of a statement, one of them")
         if not confirm:
-            return self._would_forget(self._shared.memory, episode, entity, statement)
+            return self._would_forget(self._shared.memory, episode, entity, statement, _of(user))
         with self._shared.writing() as memory:
-            count = memory.forget(episode or None, entity=entity or None, statement=statement or None)
+            where = None if episode else _of(user)
+            count = memory.forget(episode or None, entity=entity or None, statement=statement or None, where=where)
         data = ForgetResult(forgotten=count, would_forget=0, episodes=[])
         return tool_result(f"Forgotten: {count_of(count, 'episode')}.", data)
 
     @staticmethod
-    def _would_forget(memory: Memory, episode: str, entity: str, statement: str) -> CallToolResult:
+    def _would_forget(
+        memory: Memory, episode: str, entity: str, statement: str, where: Filter | None
+    ) -> CallToolResult:
+        condition = condition_of(where)
         if statement:
             with memory.record.read_lock() as graph:
-                ids = graph.asserting(statement_number(graph, statement))
+                ids = episodes_stating(graph, statement, condition)
         else:
-            ids = [episode] if episode else memory.record.episodes_about(entity)
+            ids = [episode] if episode else memory.record.episodes_about(entity, condition)
         if not ids:
             raise NotFoundError(f"no episode speaks of {entity!r}")
         shown = [excerpt(memory.episode(id_)) for id_ in ids[:_SHOWN]]
@@ -233,3 +246,8 @@ class WritingTools:
         lines += map(passage_line, shown)
         lines += [f"... and {len(ids) - len(shown)} more"] if len(ids) > len(shown) else []
         return tool_result("\n".join(lines), data)
+
+
+def _of(user: str) -> Filter | None:
+    """Return what is selected of a user; without one, everything."""
+    return Filter(user=user) if user else None

@@ -63,7 +63,7 @@ class MirroredGraph:
             raise StoreError(f"the mirror {name!r} {missing}: update it with `worldthread mirror`", path=graph.address)
         self._episodes = [_episode_of(row) for row in self._read(EPISODE)]
         self._numbers = {record.id: number for number, (record, _) in enumerate(self._episodes)}
-        mirrored = self._theses() | self._facts()
+        mirrored = {**self._theses(), **self._facts()}
         self._statements = list(mirrored.values())
         self._stated: list[list[int]] = [[] for _ in self._episodes]
         for number, one in enumerate(self._statements):
@@ -80,30 +80,40 @@ class MirroredGraph:
             after = rows[-1][-1]
         return found
 
-    def _theses(self) -> dict[str, _Mirrored]:
+    def _user(self, episode_id: str) -> str:
+        return self._record(episode_id).provenance.labels.user
+
+    def _theses(self) -> dict[tuple[str, str], _Mirrored]:
+        """Return the theses by id and user."""
         about: dict[str, list[str]] = {}
         for row in self._read(ABOUT):
             about.setdefault(row["from_id"], []).append(row["to_id"])
-        found = {}
+        shown = {}
         for row in self._read(THESIS):
             thesis = Thesis(row["text"], tuple(row["objects"] or ()))
             self._require_id(thesis, row["id"])
-            found[thesis.id] = _Mirrored(thesis, tuple(sorted(about.get(thesis.id, ()))))
+            shown[thesis.id] = thesis
+        found: dict[tuple[str, str], _Mirrored] = {}
         for row in self._read(STATES):
-            one = found[row["to_id"]]
+            id_ = row["to_id"]
+            names = tuple(sorted(about.get(id_, ())))
+            one = found.setdefault((id_, self._user(row["from_id"])), _Mirrored(shown[id_], names))
             one.intervals.append(_interval_of(row))
             one.sources[row["from_id"]] = None
-        return found
+        order = {id_: number for number, id_ in enumerate(shown)}
+        return {key: found[key] for key in sorted(found, key=lambda key: (order[key[0]], key[1]))}
 
-    def _facts(self) -> dict[str, _Mirrored]:
-        found: dict[str, _Mirrored] = {}
+    def _facts(self) -> dict[tuple[str, str], _Mirrored]:
+        """Return the facts by id and user."""
+        found: dict[tuple[str, str], _Mirrored] = {}
         for row in sorted(self._read(FACT), key=lambda row: str(row["id"])):  # the first version is how it is shown
             id_ = row["id"].partition("#")[0]
-            one = found.get(id_)
+            user = self._user(row["sources"][0])
+            one = found.get((id_, user))
             if one is None:
                 fact = _fact_of(row, id_)
                 self._require_id(fact, id_)
-                one = found[id_] = _Mirrored(fact, (row["from_id"], row["to_id"]))
+                one = found[id_, user] = _Mirrored(fact, (row["from_id"], row["to_id"]))
             one.intervals.append(_interval_of(row))
             one.sources |= dict.fromkeys(row["sources"])
         return found

@@ -128,14 +128,16 @@ def rows_of(record: Record, texts: dict[str, Episode]) -> dict[str, dict[str, Ro
                 objects = {"objects": list(shown.objects)} if shown.objects else {}
                 found["Thesis"][shown.id] = {"id": shown.id, "text": shown.text, **objects}
             for place, version in enumerate(graph.numbered_versions(number)):
-                for table, row in _statement_rows(version, place, graph.names_of(number)):
+                for table, row in _statement_rows(version, place, graph.names_of(number), graph.user_of(number)):
                     found[table.name][row["id"]] = row
     return {name: {row["id"]: row for row in rows.values()} for name, rows in found.items()}
 
 
-def _statement_rows(version: Version, place: int, names: tuple[str, ...]) -> Iterator[tuple[MirrorTable, Row]]:
+def _statement_rows(
+    version: Version, place: int, names: tuple[str, ...], user: str
+) -> Iterator[tuple[MirrorTable, Row]]:
     statement, interval = version.statement, _interval(version)
-    key = f"{statement.id}#{place:06}"
+    key = f"{statement.id}#{place:06}{'#' if user else ''}{user}"
     for name in dict.fromkeys(names):
         for source in version.sources:
             yield NAMES, {"id": f"{source} {name}", "from_id": source, "to_id": name}

@@ -63,6 +63,9 @@ Time: TypeAlias = Annotated[
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_NAME, pattern=_CLEAN)]
 Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL, pattern=_NOT_BLANK)]
 Labels: TypeAlias = Label | Annotated[list[Label], Field(min_length=1, max_length=MAX_ITEMS)] | None
+Whose: TypeAlias = Annotated[
+    Label | None, Field(description="The user whose talk is meant, where several users speak of it")
+]
 Words: TypeAlias = Annotated[str, Field(max_length=10_000)]
 Identifier: TypeAlias = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_.:-]+$")]
 Whole: TypeAlias = Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
@@ -329,6 +332,7 @@ class ChangeBody(Body):
     reason: Words = Field(default="", description="Why, in a few words")
     at: Time = Field(default=None, description="When it changed, or was corrected; null is the present")
     source: str = Field(default="", max_length=MAX_NAME, description="Where this comes from")
+    user: Whose = None
 
 
 class MergeBody(Body):
@@ -337,6 +341,7 @@ class MergeBody(Body):
     name: Name = Field(examples=["Anna"])
     into: Name = Field(description="The name that is shown for both", examples=["Anna Rossi"])
     reason: Words = ""
+    user: Whose = None
 
 
 class ForgetEpisode(Body):

@@ -14,8 +14,9 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from worldthread.corrections import statement_number
+from worldthread.corrections import episodes_stating
 from worldthread.errors import InputError, NotFoundError
+from worldthread.filters import Filter
 from worldthread.memory import Memory
 from worldthread.places import episode_place, version_place
 from worldthread.schemas.results import (
@@ -271,8 +272,9 @@ def update(call: Called, body: r.ChangeBody) -> CorrectResult:
     """Record the end of a statement, and perhaps what holds instead. It goes on to hold for the past."""
     with call.writing() as memory, _conflicts():
         changed = memory.update(
-            _statement(body.statement), _triple(body.replacement), body.reason, at=body.at, source=body.source
-        )
+            _statement(body.statement), _triple(body.replacement), body.reason, at=body.at, source=body.source,
+            where=None if body.user is None else Filter(user=body.user),
+        )  # fmt: skip
     return CorrectResult(episode=changed.id)
 
 
@@ -281,8 +283,9 @@ def correct(call: Called, body: r.ChangeBody) -> CorrectResult:
     """Record that it holds at no time, and perhaps what was true instead. Forget the episode to undo it."""
     with call.writing() as memory, _conflicts():
         changed = memory.correct(
-            _statement(body.statement), _triple(body.replacement), body.reason, at=body.at, source=body.source
-        )
+            _statement(body.statement), _triple(body.replacement), body.reason, at=body.at, source=body.source,
+            where=None if body.user is None else Filter(user=body.user),
+        )  # fmt: skip
     return CorrectResult(episode=changed.id)
 
 
@@ -290,7 +293,7 @@ def correct(call: Called, body: r.ChangeBody) -> CorrectResult:
 def merge(call: Called, body: r.MergeBody) -> CorrectResult:
     """Let statements of both names count as statements of one. Forget the episode to undo it."""
     with call.writing() as memory, _conflicts():
-        return CorrectResult(episode=memory.merge(body.name, body.into, body.reason).id)
+        return CorrectResult(episode=memory.merge(body.name, body.into, body.reason, user=body.user).id)
 
 
 @router.post("/forget", summary="Remove something for good")
@@ -313,9 +316,9 @@ def forget(call: Called, body: r.ForgetBody) -> ForgetResult:
         else:
             with memory.record.read_lock() as graph:
                 if isinstance(body, r.ForgetStatement):
-                    found = graph.asserting(statement_number(graph, body.statement))
+                    found = episodes_stating(graph, body.statement, None if filters is None else filters.condition)
                 elif isinstance(body, r.ForgetEntity):
-                    found = memory.record.episodes_about(body.entity)
+                    found = memory.record.episodes_about(body.entity, None if filters is None else filters.condition)
                 else:
                     found = graph.episodes()
                 chosen = None if filters is None else set(graph.selected_episodes(filters.condition))

@@ -121,8 +121,7 @@ def _forgetting(app_state: AppState, request: Request) -> dict[str, Any]:
             ids = [memory.episode(value).id]
         else:
             with opened.read_lock() as (graph, _):
-                number = graph.number_of(value)
-                ids = [] if number is None else graph.asserting(number)
+                ids = [id_ for number in graph.numbers_of(value) for id_ in graph.asserting(number)]
         with opened.read_lock() as (graph, _):
             known = set(graph.episodes())
             ids = [id_ for id_ in ids if id_ in known]

@@ -235,7 +235,7 @@ def loss(graph: TemporalGraph, episodes: Sequence[str]) -> dict[str, Any]:
     back: dict[str, Statement] = {}
     for id_ in episodes:
         for statement in graph.extracted(id_):
-            number = graph.number_of(statement)
+            number = graph.number_of(statement, id_)
             if number is not None and wanted.issuperset(graph.asserting(number)):
                 gone[statement.id] = statement
         for statement, _ in graph.ended_by(id_):

@@ -237,7 +237,7 @@ def restated_fact(graph: TemporalGraph, number: int) -> int | None:
                 continue
             telling = max(relation.split(), key=len, default="")
             if (thesis.aspect is not None and other.aspect == thesis.aspect) or telling in words:
-                return graph.number_of(other)
+                return graph.number_of(other, id_)
     return None
 
 

@@ -310,9 +310,9 @@ def _evidence(graph: TemporalGraph, answer: Answer, at: float | None) -> list[in
 
     These are its sources, and what its texts state of the answer: if possible about what the question names.
     """
-    sources = [graph.number_of(hit.item) for hit in answer.sources if not isinstance(hit.item, Episode)]
+    sources = [_number(graph, hit) for hit in answer.sources]
     texts = [hit.item.id for hit in answer.sources if isinstance(hit.item, Episode)]
-    stated = [graph.number_of(statement) for id_ in texts for statement in graph.extracted(id_)]
+    stated = [graph.number_of(statement, id_) for id_ in texts for statement in graph.extracted(id_)]
     key, asked = normalise_name(answer.text or ""), f" {normalise_name(answer.question)} "
 
     def says_answer(number: int) -> bool:
@@ -347,7 +347,7 @@ def _hit(graph: TemporalGraph, hit: Hit) -> dict[str, Any]:
     common: dict[str, Any] = {"kind": hit.kind, "score": round(hit.score, 4), "path": path}
     if isinstance(item, Episode):
         return {**common, "text": item.text[:_TEXT], "names": [], "labels": [], "episode": item.id, "at": item.at}
-    number = graph.number_of(item)
+    number = _number(graph, hit)
     return {
         **common,
         **_statement_fields(item),
@@ -355,6 +355,14 @@ def _hit(graph: TemporalGraph, hit: Hit) -> dict[str, Any]:
         "held": [] if number is None else intervals(graph.numbered_versions(number)),
         "version": _version_fields(hit.version) if hit.version else None,
     }
+
+
+def _number(graph: TemporalGraph, hit: Hit) -> int | None:
+    """Return the number of the statement of a hit."""
+    if isinstance(hit.item, Episode):
+        return None
+    source = hit.version.sources[0] if hit.version else None
+    return graph.number_of(hit.item, source if source in graph else None)
 
 
 def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
@@ -438,7 +446,7 @@ def _read_text(graph: TemporalGraph, episode: Episode) -> dict[str, Any]:
         said = f"{statement.subject} {statement.object}" if isinstance(statement, Fact) else statement.text
         wanted = set(words_of(said))
         place = max(range(len(parts)), key=lambda number: (len(wanted & words[number]), -number))
-        fields = {**_statement_fields(statement), "number": graph.number_of(statement)}
+        fields = {**_statement_fields(statement), "number": graph.number_of(statement, episode.id)}
         (taken[place] if wanted & words[place] else elsewhere).append(fields)
     return {
         "id": episode.id,
