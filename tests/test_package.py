@@ -28,6 +28,7 @@ LAYERS = [
         "errors",
         "foreign_code",
         "garbage",
+        "installation",
         "json_lines",
         "foreign_json",
         "names",

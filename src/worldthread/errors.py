@@ -84,10 +84,11 @@ class MissingExtraError(WorldthreadError, ImportError):
     def __init__(self, purpose: str, *, extra: str | None, package: str) -> None:
         self.extra = extra
         self.package = package
-        wanted = package if extra is None else f"'worldthread[{extra}]'"
+        from worldthread.installation import install_command  # late: few programs ever need it
+
+        command = f"pip install {package}" if extra is None else install_command(extra)
         super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed. Install it with:\n"
-            f"    pip install {wanted}"
+            f"{purpose} needs the package {package!r}, which is not installed. Install it with:\n    {command}"
         )
 
 

@@ -671,3 +671,15 @@ def test_a_backup_is_written_beside_a_writer_and_restored(tmp_path: Path) -> Non
     assert "Oslo" not in done("recall", "Where does Anna live?")
     assert done("restore", "copy", "third") == "third holds 1 passage\n"
     assert "no memory here" in run("backup", "absent", "copy2").output
+
+
+def test_missing_folders_of_backups_restored_memories_and_exports_are_made(tmp_path: Path) -> None:
+    done("remember", "-t", "Anna lives in Rome.")
+    done("backup", FILE, "backups/of may/monday.worldthread")
+    done("restore", "backups/of may/monday.worldthread", "again/restored.worldthread")
+    done("export", "exports/all.jsonl", "--memory", "again/restored.worldthread")
+    done("export", "exports/csv/all.csv", "--format", "csv")
+    assert (tmp_path / "exports" / "csv" / "all.csv").stat().st_size
+    assert (tmp_path / "backups" / "of may").stat().st_mode & 0o077 == 0
+    (tmp_path / "file").touch()
+    assert "its folder cannot be made" in run("backup", FILE, "file/copy.worldthread").output

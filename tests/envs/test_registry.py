@@ -117,7 +117,7 @@ def test_options_reach_the_factory_and_override_those_of_the_registry(
 def test_a_missing_engine_is_named_with_its_install_command(own_registry: None) -> None:
     register("far-v1", TINY, title="t", description="d", extra="games", package="no_such_engine")
     assert not spec_of("far").installed
-    with pytest.raises(MissingExtraError, match=r"no_such_engine.*\n.*pip install 'worldthread\[games\]'"):
+    with pytest.raises(MissingExtraError, match=r"no_such_engine.*\n.*pip install .*\[games\]'?"):
         make("far")
 
 

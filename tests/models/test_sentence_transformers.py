@@ -21,7 +21,7 @@ needs_library = pytest.mark.skipif(
 
 def test_a_missing_library_is_an_error_with_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'worldthread\[sentence-transformers\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[sentence-transformers\]'?"):
         SentenceTransformerEmbedder("all-mpnet-base-v2").embed(["key"])
 
 

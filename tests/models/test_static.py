@@ -22,7 +22,7 @@ TEXTS = [
 
 def test_a_missing_package_is_told_with_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wordllama", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'worldthread\[static\]'") as caught:
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[static\]'?") as caught:
         WordLlamaEmbedder().embed(["key"])
     assert (caught.value.extra, caught.value.package) == ("static", "wordllama")
 

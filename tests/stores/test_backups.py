@@ -133,7 +133,7 @@ def test_what_is_not_a_memory_is_neither_copied_nor_replaced(path: Path, copy: P
         restore(path, foreign, force=True)
     with pytest.raises(StoreError, match="no memory here"):
         backup(path.with_name("absent"), copy)
-    with pytest.raises(StoreError, match="does not exist"):
+    with pytest.raises(StoreError, match="its folder cannot be made"):
         backup(path, path / "x" / "y")
     assert foreign.read_text() == "a diary"
     assert os.listdir(copy.parent) == []

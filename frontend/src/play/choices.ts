@@ -18,6 +18,8 @@ export interface Choices {
   agents: { name: string; about: string; asks_model: boolean; takes_module: boolean }[];
   modules: string[];
   model: string;
+  /** The command that installs what is missing. */
+  install: string;
 }
 
 export interface PlayTold {
@@ -205,7 +207,7 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
                 "p",
                 {},
                 `Not installed: ${missing.map((one) => one.name).join(", ")}. `,
-                h("code", {}, `pip install 'worldthread[${[...new Set(missing.map((one) => one.missing))].join(",")}]'`),
+                h("code", {}, choices.install),
               )
             : null,
           lacking.length

@@ -182,5 +182,7 @@ export interface SweepTold {
   people: number;
   /** False when the package that computes the intervals is not installed: then there are no groups either. */
   has_intervals: boolean;
+  /** The command that installs what computes them. */
+  install: string;
   runs: ListedRun[];
 }

@@ -5,14 +5,14 @@ import type { Group, ListedRun, Spread, SweepTold } from "./data";
 import { RunTable, type TableView, USUAL } from "./table";
 import { shownModel, shownPlayer } from "../common/words";
 
-export function drawSweep(place: HTMLElement, { name, groups, has_intervals, runs, people }: SweepTold): void {
+export function drawSweep(place: HTMLElement, { name, groups, has_intervals, install, runs, people }: SweepTold): void {
   fill(
     place,
     h("p", { class: "back" }, h("a", { href: "#" }, "← All runs")),
     h("h1", {}, name),
     has_intervals
       ? null
-      : h("p", { class: "hint" }, "The figures need one more package: pip install 'worldthread[report]'"),
+      : h("p", { class: "hint" }, `The figures need one more package: ${install}`),
     ...(groups.length ? [scoreCards(groups), ...figureTable(groups)] : []),
     h("h2", { class: "small" }, "Its runs"),
     people

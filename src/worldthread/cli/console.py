@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import typer
 from rich.console import Console
@@ -20,6 +20,28 @@ FAILED = 2
 """The exit code of a command that failed."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
+_AGAIN: Final = "the same command goes on from there"
+_KEPT: Final = {
+    "remember": "nothing was stored",
+    "import": "nothing was stored",
+    "forget": "nothing was deleted",
+    "update": "nothing was changed",
+    "correct": "nothing was changed",
+    "merge": "nothing was changed",
+    "retry": f"what was read so far is kept; {_AGAIN}",
+    "reembed": f"the vectors computed so far are kept, and the old ones stay until all are there; {_AGAIN}",
+    "export": "nothing was written; an older file of that name is as it was",
+    "backup": "nothing was written; an older backup of that name is as it was",
+    "restore": "the memory is the old one or the new one, as a whole; run the command again",
+    "move": f"namespaces that were copied are kept; {_AGAIN}",
+    "mirror": f"what was copied so far is kept; {_AGAIN}",
+    "sweep": f"finished plays are kept, and moves of the others; {_AGAIN}",
+    "bench": f"what the command stores of its questions or plays is kept; {_AGAIN}",
+    "serve": "every change that a client was told of is kept",
+    "web": "every change that the page told of is kept",
+    "mcp": "every change that the client was told of is kept",
+}
+"""What is kept when a command is stopped by Ctrl-C, unless the interrupt itself says so with figures."""
 
 
 def help_text(command: Callable[..., None]) -> str:
@@ -42,8 +64,9 @@ class ErrorPrintingGroup(TyperGroup):
                 raise
             _print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
             raise typer.Exit(FAILED) from None
-        except KeyboardInterrupt:
-            sys.stderr.write("\nstopped\n")
+        except KeyboardInterrupt as stop:
+            kept = str(stop) or _KEPT.get(ctx.invoked_subcommand, "")
+            sys.stderr.write(f"\nstopped{kept and ': '}{kept}\n")
             raise typer.Exit(INTERRUPTED) from None
 
 

@@ -46,6 +46,8 @@ def games(
     from rich.table import Table
     from rich.text import Text
 
+    from worldthread.installation import install_command
+
     table = Table(box=None, pad_edge=False)
     table.add_column("game", style="bold")
     table.add_column("task", ratio=1)
@@ -53,7 +55,7 @@ def games(
     for spec in specs:
         task = Text(f"{spec.title}. {spec.description}")
         if not spec.installed:
-            task.append(f"\nnot installed; install it with: pip install 'worldthread[{spec.extra}]'", style="yellow")
+            task.append(f"\nnot installed; install it with: {install_command(spec.extra or '')}", style="yellow")
         table.add_row(spec.name, task, str(spec.default_max_moves or "500"))
     for name, file in files:
         table.add_row(Text(name), Text(str(file)), "500")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from worldthread.cli.output import note
+from worldthread.cli.output import note, number_of, one_line
 from worldthread.errors import InputError, NotFoundError, StoreLockedError
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ def opened_to_write(
     embedder: str | None = None,
     must_exist: bool = False,
     extractor: Extractor | None = None,
+    is_repeatable: bool = True,
 ) -> Iterator[Memory]:
     """Open a memory for writing, and create the file when it does not exist.
 
@@ -186,11 +187,13 @@ def opened_to_write(
         embedder: the embedder of the memory.
         must_exist: do not create the file.
         extractor: reads the texts; ``None`` for the one that fits the model.
+        is_repeatable: whether the same command, given again, leaves alone what it stored before.
 
     Yields:
         The memory.
 
     Raises:
+        KeyboardInterrupt: Ctrl-C ended the block; the message says what was stored or deleted, if anything was.
         NotFoundError: the file does not exist, and ``must_exist`` is true.
         StoreLockedError: another process is still writing after ``wait`` seconds.
         StoreError: the file cannot be opened.
@@ -204,12 +207,26 @@ def opened_to_write(
             place.location, namespace=namespace, wait=wait, model=model, extractor=extractor, embedder=embedder
         ) as memory:
             memory.share_file()
-            yield memory
+            before = len(memory.record.graph)
+            try:
+                yield memory
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(_kept(len(memory.record.graph) - before, place, is_repeatable)) from None
     except StoreLockedError as error:
         raise StoreLockedError(
             f"another process is still writing after {wait:g} seconds (--wait {wait:g}): try again, or wait longer",
             path=str(place),
         ) from error
+
+
+def _kept(added: int, place: MemoryPlace, is_repeatable: bool) -> str:
+    """Return in words what an interrupted command did: how many texts it added, or deleted if there are fewer."""
+    if not added:
+        return ""
+    if added < 0:
+        return f"{number_of(-added, 'text')} deleted from {one_line(str(place))}; the others are as they were"
+    again = "; the same command stores the rest" if is_repeatable else ""
+    return f"{number_of(added, 'new text')} kept in {one_line(str(place))}{again}"
 
 
 def require_place(place: MemoryPlace) -> None:

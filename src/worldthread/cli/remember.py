@@ -164,7 +164,15 @@ def remember(
 
             readers = cluster.enter_context(RayReaders(address, workers=workers))
         store = cluster.enter_context(
-            opened_to_write(memory, namespace, wait, model=chat or "none", embedder=embedder, extractor=extractor)
+            opened_to_write(
+                memory,
+                namespace,
+                wait,
+                model=chat or "none",
+                embedder=embedder,
+                extractor=extractor,
+                is_repeatable=at is not None or not (texts or _STDIN in paths),
+            )
         )
         result = store.remember_many(
             chain([first], contents),

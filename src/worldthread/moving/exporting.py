@@ -21,7 +21,7 @@ from worldthread.filters import Filter
 from worldthread.memory import Memory
 from worldthread.moving.cogx_export import write_cogx
 from worldthread.moving.statements_table import COLUMNS, StatementRow, statement_rows
-from worldthread.paths import replaced_file
+from worldthread.paths import make_private_folder, replaced_file
 from worldthread.types import Fact, TimeLike
 
 _VOCABULARY: Final = "urn:worldthread:vocabulary:"
@@ -90,6 +90,7 @@ def export_statements(
     if own and str(path.resolve()) in (own, *(own + ending for ending in ("-wal", "-shm", "-lock"))):
         raise InputError(f"{path} belongs to the memory itself: export to another file")
     try:
+        make_private_folder(path.parent)
         with replaced_file(path) as stream:
             return write(rows, stream)
     except OSError as error:

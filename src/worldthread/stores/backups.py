@@ -28,6 +28,7 @@ from filelock import FileLock, Timeout
 
 from worldthread.arguments import require_path
 from worldthread.errors import DamagedFileError, InputError, StoreError, StoreLockedError
+from worldthread.paths import make_private_folder
 from worldthread.progress import Progress, show_progress
 from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 from worldthread.stores.codec import decode_episode
@@ -63,7 +64,8 @@ def backup(
 ) -> BackupCounts:
     """Copy a memory as it is at one moment, also while other processes read and write it.
 
-    The copy is checked completely before it gets its name. It is readable by its owner only.
+    The copy is checked completely before it gets its name. It is readable by its owner only, as are folders that are
+    made for it.
 
     Args:
         path: the file of the memory.
@@ -87,8 +89,7 @@ def backup(
     if any(Path(f"{target}{ending}").exists() for ending in _SIDECARS):
         raise InputError(f"{target} is a memory in use: choose another name, or use worldthread restore to replace it")
     _require_memory(source)
-    if not target.parent.is_dir():
-        raise StoreError(f"the folder {target.parent} does not exist", path=target)
+    _make_folder_of(target)
     with _checked_copy(source, target, progress) as (part, counts):
         if force:
             part.replace(target)
@@ -134,6 +135,7 @@ def restore(
     if target.exists() and not force:
         raise InputError(f"{target} exists: give force=True, or --force, to replace it by the backup")
     _require_memory(origin)
+    _make_folder_of(target)
     with suppress(DamagedFileError):  # which is a reason to restore
         check_file(target)
     with _writer_lock(target, wait), _checked_copy(origin, target, progress) as (part, counts):
@@ -159,6 +161,13 @@ def _require_apart(source: Path, target: Path) -> None:
         raise InputError(f"{target} belongs to the memory that is copied: choose another file")
     if target.is_dir():
         raise InputError(f"{target} is a folder: give the name of a file")
+
+
+def _make_folder_of(path: Path) -> None:
+    try:
+        make_private_folder(path.parent)
+    except OSError as error:
+        raise StoreError(f"its folder cannot be made: {error.strerror or error}", path=path) from error
 
 
 def _require_memory(path: Path) -> None:

@@ -22,7 +22,7 @@ import orjson
 
 from worldthread.errors import FormatError, StoreError
 from worldthread.json_lines import JsonLinesReader
-from worldthread.paths import replaced_file
+from worldthread.paths import make_private_folder, replaced_file
 from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.types import Episode
 
@@ -71,7 +71,7 @@ def written_file(path: Path) -> Iterator[IO[bytes]]:
     """Replace a file as a whole, or not at all; see :func:`worldthread.paths.replaced_file`.
 
     Args:
-        path: the file to replace.
+        path: the file to replace; its folder is made if it is missing.
 
     Yields:
         The stream to write to.
@@ -80,6 +80,7 @@ def written_file(path: Path) -> Iterator[IO[bytes]]:
         StoreError: the file cannot be written.
     """
     try:
+        make_private_folder(path.parent)
         with replaced_file(path) as stream:
             yield stream
     except OSError as error:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from worldthread.errors import InputError
+from worldthread.installation import install_command
 
 PAGES: Final = {"/": "memory.html", "/runs": "runs.html", "/play": "play.html"}
 """The file of each page by its path."""
@@ -63,7 +64,7 @@ def _how_to_build(folder: Path) -> str:
         return f"the pages for browsers are not built. Run `make web` in {checkout} ({needs})"
     return (
         "this installation has no pages for browsers, because they were not built when it was installed. In the "
-        f"checkout, run `make web` ({needs}), and then again: pip install '.[web]'"
+        f"checkout, run `make web` ({needs}), and then again: {install_command('web')}"
     )
 
 

@@ -20,6 +20,7 @@ from worldthread.envs import GameSpec, games
 from worldthread.envs.files import find_game_file, game_files
 from worldthread.errors import InputError, NotFoundError, UnknownGameError, WorldthreadError
 from worldthread.extract.game import vocabulary as v
+from worldthread.installation import install_command
 from worldthread.memory import Memory
 from worldthread.paths import make_private_folder
 from worldthread.play.loop import Play
@@ -269,7 +270,14 @@ class Plays:
             }
             for name, class_ in classes.items()
         ]
-        return {"games": listed, "agents": agents, "modules": list(MEMORY_MODULES), "model": self._model_name()}
+        missing = [one["missing"] for one in listed if one["missing"]]
+        return {
+            "games": listed,
+            "agents": agents,
+            "modules": list(MEMORY_MODULES),
+            "model": self._model_name(),
+            "install": install_command(missing) if missing else "",
+        }
 
     def _model_name(self) -> str:
         try:

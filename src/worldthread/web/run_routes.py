@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from worldthread.errors import NotFoundError
 from worldthread.graph import GraphView
+from worldthread.installation import install_command
 from worldthread.play.run import PERSON
 from worldthread.types import Statement
 from worldthread.web.answers import escape_surrogates, json_response, number_parameter, shown_path
@@ -169,6 +170,7 @@ def _sweep(runs: RunFolder, request: Request) -> dict[str, Any]:
         "groups": _figures([*finished, *people]),
         "people": len(people),
         "has_intervals": importlib.util.find_spec("scipy") is not None,
+        "install": install_command("report"),
         "runs": [run for run in runs.runs() if run["name"].startswith(prefix)],
     }
 
