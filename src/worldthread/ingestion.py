@@ -120,16 +120,27 @@ class Ingestion:
             Exception: the first error that ``contents`` raised, after what came before it is recorded.
         """
         from worldthread.extract.episode_builder import EpisodeBuilder
-        from worldthread.extract.when import world_time
+        from worldthread.extract.when import counts_turns, world_time
+        from worldthread.record import next_time, require_times_of_saying
 
         source = "" if source is None else require_string(source, "source")
+        latest = self._store.graph.latest_time
         # when the clock was set back, what is remembered now still comes after what was remembered before
-        later = now if at is not None else self._store.graph.recorded_time(now)
+        later = now if at is not None else next_time(self._store.graph, now)
         builder = EpisodeBuilder(
-            world_time(at, later), source, self._user, labels=labels, one_by_one=later > now,
-            is_present=at is None, held=self._said_in_session,
+            world_time(at, later, counts_turns=counts_turns(latest) is True), source, self._user, labels=labels,
+            one_by_one=later != now, is_present=at is None, held=self._said_in_session,
         )  # fmt: skip
-        taken: Iterator[Episode | list[Episode]] = map(builder.build, require_iterable(contents, "contents"))
+
+        def checked(content: Content) -> Episode | list[Episode]:
+            nonlocal latest
+            built = builder.build(content)
+            episodes = [built] if isinstance(built, Episode) else built
+            require_times_of_saying(episodes, now, latest)
+            latest = episodes[-1].at if episodes else latest
+            return built
+
+        taken: Iterator[Episode | list[Episode]] = map(checked, require_iterable(contents, "contents"))
         total = None
         errors: list[Exception] = []
         self._embeds = True

@@ -25,7 +25,7 @@ from worldthread.corrections import StatementLike, correction, episodes_stating,
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.base import USER
 from worldthread.filters import Filter, condition_of, user_asked_for
-from worldthread.graph import GraphView
+from worldthread.graph import GraphView, TemporalGraph
 from worldthread.ingestion import Content, Ingestion, Remembered
 from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
@@ -36,7 +36,7 @@ from worldthread.names import normalise_name
 from worldthread.places import episode_place, place_as_text, version_place
 from worldthread.progress import Progress
 from worldthread.provenance import Labels, MetadataValue, require_metadata
-from worldthread.record import Record, describe_store, known_keys, to_world_time
+from worldthread.record import Record, describe_store, known_keys, next_time, to_asked_time, to_world_time
 from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
 from worldthread.telemetry import operation, step
 from worldthread.timings import timed
@@ -438,8 +438,7 @@ class Memory:
         """
         self._store.require_writable()
         with self.record.read_lock() as graph:
-            time = to_world_time(at)
-            now = graph.recorded_time(self._clock()) if time is None else time
+            now = self._time_of_change(at, graph)
             wrong = statement_of(graph, statement)
             labels = meant_labels(graph, wrong, condition_of(where))
             episode = correction(graph, wrong, replacement, reason, now, require_string(source, "source"), labels)
@@ -479,8 +478,7 @@ class Memory:
         """
         self._store.require_writable()
         with self.record.read_lock() as graph:
-            time = to_world_time(at)
-            now = graph.recorded_time(self._clock()) if time is None else time
+            now = self._time_of_change(at, graph)
             ended = statement_of(graph, statement)
             labels = meant_labels(graph, ended, condition_of(where))
             episode = update(graph, ended, replacement, reason, now, require_string(source, "source"), labels)
@@ -519,13 +517,17 @@ class Memory:
             ReadOnlyError: the memory was opened for reading only.
         """
         self._store.require_writable()
-        time = to_world_time(at)
         with self.record.read_lock() as graph:
-            now = graph.recorded_time(self._clock()) if time is None else time
+            now = self._time_of_change(at, graph)
             if user is None:
                 user = user_meant(graph, require_name(name, "name"), require_name(into, "into"))
         episode = merging(name, into, reason, now, require_string(source, "source"), user)
         return self._store.episode(self.remember(episode).episodes[0])
+
+    def _time_of_change(self, at: TimeLike | None, graph: TemporalGraph) -> float:
+        """Return the world time of a correction, change or merge: the one given, else now."""
+        time = to_world_time(at, graph)
+        return next_time(graph, self._clock()) if time is None else time
 
     def suggest_merges(self) -> list[MergeSuggestion]:
         """List names that probably mean the same, each pair with its evidence. Nothing is changed.
@@ -598,7 +600,7 @@ class Memory:
             require_methods(reranker, ("score",), "reranker", "an object with the method score(question, texts)")
         require_subset(kinds, KINDS, "kinds")
         method = DEFAULT_METHOD if method is None else require_string(method, "method")
-        at = to_world_time(as_of)
+        at = to_asked_time(as_of, self._store.graph)
         condition = condition_of(where)
         user = user_asked_for(where) or self._user
         asked = subject_of(query)
@@ -671,7 +673,7 @@ class Memory:
             )  # fmt: skip
 
         if self.model is not None:
-            at = to_world_time(as_of)
+            at = to_asked_time(as_of, self._store.graph)
             context = AnswerContext(
                 lambda query: recall(query, max(1, k // 2)),
                 look_ups,
@@ -718,7 +720,7 @@ class Memory:
         Raises:
             InputError: an argument cannot be used.
         """
-        at, condition = to_world_time(as_of), condition_of(where)
+        at, condition = to_asked_time(as_of, self._store.graph), condition_of(where)
         with self.record.read_lock() as graph:
             view, selection = graph.view(at), None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
@@ -786,8 +788,11 @@ class Memory:
         Raises:
             InputError: an argument is not a time.
         """
+        from worldthread.extract.when import asked_time
+
         with self.record.read_lock() as graph:
-            return graph.as_of(to_world_time(world_time), to_world_time(recorded_time)).view()
+            asked = to_asked_time(world_time, graph)
+            return graph.as_of(asked, asked_time(recorded_time)).view()
 
     # -- the episodes -----------------------------------------------------------------------------------------------
 
@@ -866,7 +871,7 @@ class Memory:
         Raises:
             InputError: an argument cannot be used.
         """
-        condition, at = condition_of(where), to_world_time(as_of)
+        condition, at = condition_of(where), to_asked_time(as_of, self._store.graph)
         require_count(limit, "limit")
         after = None if cursor is None else version_place(cursor)
         items: list[Version] = []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from worldthread.arguments import require_query, require_unicode
+from worldthread.arguments import require_iterable, require_query, require_unicode
 from worldthread.errors import ClosedError
 from worldthread.graph import STATE_HASH_VERSION, GraphView, TemporalGraph
 from worldthread.models.cached import VectorCache
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from worldthread.graph.selection import StatementSelection
     from worldthread.memory_index import MemoryIndex
     from worldthread.retrieve import RetrievalIndex
+
+
+_GAP: Final = 1e-6  # of world time, as between two passages of one text
 
 
 class Record:
@@ -63,7 +67,7 @@ class Record:
             InputError: this is not an episode, or it is recorded already with another extraction; see :meth:`replace`.
             ReadOnlyError: the memory was opened for reading only.
         """
-        return self._store.append(episode)
+        return self._store.append(_with_time_of_saying(episode))
 
     def add_many(self, episodes: Iterable[Episode]) -> int:
         """Record episodes in one transaction: all of them or, after an error, none.
@@ -78,7 +82,7 @@ class Record:
             InputError: as for :meth:`add`.
             ReadOnlyError: the memory was opened for reading only.
         """
-        return self._store.append_many(episodes)
+        return self._store.append_many(map(_with_time_of_saying, require_iterable(episodes, "episodes")))
 
     def replace(self, episode: Episode) -> Episode:
         """Give a recorded episode a new extraction. Its id and its recorded time stay.
@@ -189,7 +193,8 @@ class Record:
         Raises:
             InputError: ``at`` is not a time.
         """
-        return self.graph.view(to_world_time(at))
+        graph = self.graph
+        return graph.view(to_asked_time(at, graph))
 
     def read_lock(self) -> AbstractContextManager[TemporalGraph]:
         """Keep everybody from changing the memory until the block ends.
@@ -257,6 +262,13 @@ class Record:
         return self._index.current()
 
 
+def _with_time_of_saying(episode: Episode) -> Episode:
+    """Return an episode whose times can be meant; turns and dates are the matter of who works episode by episode."""
+    if isinstance(episode, Episode):
+        require_times_of_saying([episode], math.inf, None)
+    return episode
+
+
 def known_keys(entity: str, graph: TemporalGraph, selection: StatementSelection | None = None) -> list[str]:
     """Return the normalised names under which the graph knows an entity: its own name, else its other number.
 
@@ -278,11 +290,76 @@ def known_keys(entity: str, graph: TemporalGraph, selection: StatementSelection 
     return [variant for variant in sorted(number_variants(key)) if view.timeline(variant, selection)]
 
 
-def to_world_time(value: TimeLike | None) -> float | None:
-    """Return a time as a number; ``None`` stays ``None``."""
-    from worldthread.extract.when import world_time
+def to_world_time(value: TimeLike | None, graph: TemporalGraph | None = None) -> float | None:
+    """Return a time at which something is to begin as a number; ``None`` stays ``None``.
 
-    return None if value is None else world_time(value, 0.0)
+    Args:
+        value: the time.
+        graph: the graph of the memory, which knows whether times are turns; ``None`` where it does not matter.
+
+    Raises:
+        InputError: it is not a time.
+    """
+    from worldthread.extract.when import counts_turns, world_time
+
+    turns = graph is not None and counts_turns(graph.latest_time) is True
+    return None if value is None else world_time(value, 0.0, counts_turns=turns)
+
+
+def to_asked_time(value: TimeLike | None, graph: TemporalGraph) -> float | None:
+    """Return a time that is asked about as a number, of a day, month or year the last second; ``None`` for now.
+
+    Args:
+        value: the time.
+        graph: the graph of the memory, which knows whether times are turns.
+
+    Raises:
+        InputError: it is not a time of the kind that the memory holds.
+    """
+    from worldthread.extract.when import asked_time, counts_turns
+
+    turns = counts_turns(graph.latest_time)
+    if isinstance(value, int | float) and turns is None:
+        turns = True  # nothing tells that it is not a turn
+    return asked_time(value, counts_turns=turns is True)
+
+
+def next_time(graph: TemporalGraph, clock: float) -> float:
+    """Return the world time of what is remembered without one: now, which is the latest turn where turns are counted.
+
+    Args:
+        graph: the graph of the memory.
+        clock: the time by the clock of the memory.
+    """
+    from worldthread.extract.when import counts_turns
+
+    latest = graph.latest_time
+    if latest is not None and counts_turns(latest) and not counts_turns(clock):
+        return latest + _GAP
+    return graph.recorded_time(clock)
+
+
+def require_times_of_saying(episodes: Iterable[Episode], clock: float, latest: float | None) -> None:
+    """Check the world times of episodes that are to be recorded.
+
+    Args:
+        episodes: the episodes.
+        clock: the time by the clock of the memory.
+        latest: world time of the latest episode that is recorded; ``None`` while there is none.
+
+    Raises:
+        InputError: a time cannot be meant, see :func:`~worldthread.extract.when.require_time_of_saying`.
+    """
+    from worldthread.extract.when import counts_turns, require_time_of_saying, world_time
+
+    turns = counts_turns(latest)
+    for episode in episodes:
+        turns = require_time_of_saying(episode.at, clock, turns)
+        for statement in episode.extraction.statements:
+            world_time(statement.valid_from, 0.0)
+            world_time(statement.valid_to, 0.0)
+        for ending in episode.extraction.endings:
+            world_time(ending.at, 0.0)
 
 
 def describe_store(store: Store) -> str:

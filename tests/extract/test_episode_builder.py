@@ -27,7 +27,7 @@ def built(content: Any, at: float, **options: bool) -> list[Episode]:
     return episodes
 
 
-@pytest.mark.parametrize("content", [TEXT, Document(TEXT), MESSAGES, LONG_MESSAGES, Document(TEXT, 7e15)])
+@pytest.mark.parametrize("content", [TEXT, Document(TEXT), MESSAGES, LONG_MESSAGES, Document(TEXT, 9e9)])
 @pytest.mark.parametrize("at", TIMES)
 def test_later_passages_have_later_times(content: Any, at: float) -> None:
     episodes = built(content, at)
@@ -56,9 +56,9 @@ def test_documents_of_one_source_rise_at_any_size() -> None:
 
 
 def test_messages_with_their_own_times_keep_them() -> None:
-    messages = [MESSAGES[0] | {"at": 1e13}, MESSAGES[1], MESSAGES[2] | {"at": 3}, MESSAGES[3]]
-    first, second, third, last = (episode.at for episode in built(messages, 1e13))
-    assert (first, third, last) == (1e13, 3, 1e13)
+    messages = [MESSAGES[0] | {"at": 9e10}, MESSAGES[1], MESSAGES[2] | {"at": 3}, MESSAGES[3]]
+    first, second, third, last = (episode.at for episode in built(messages, 9e10))
+    assert (first, third, last) == (9e10, 3, 9e10)
     assert second < last
 
 
@@ -76,9 +76,9 @@ def test_one_by_one_nothing_comes_before_the_given_time() -> None:
     assert times[-1] < 1001
 
 
-@pytest.mark.parametrize("at", [1.7e9, 1e10, 1e16])
+@pytest.mark.parametrize("at", [1.7e9, 1e10, 3e10])
 def test_the_last_sentence_of_a_text_holds(at: float) -> None:
-    with Memory(model="none", embedder="fake", extractor=ProseExtractor()) as memory:
+    with Memory(model="none", embedder="fake", extractor=ProseExtractor(), clock=lambda: at) as memory:
         for number in range(20):
             text = "\n\n".join(f"# {part}\n\nBob {number} lives in town {part}." for part in range(7))
             memory.remember(text, at=at)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
@@ -10,7 +11,15 @@ from hypothesis import strategies as st
 
 from worldthread import Memory
 from worldthread.errors import InputError
-from worldthread.extract.when import shown_beginning, shown_period, shown_time, time_of_saying, world_time
+from worldthread.extract.when import (
+    asked_time,
+    require_time_of_saying,
+    shown_beginning,
+    shown_period,
+    shown_time,
+    time_of_saying,
+    world_time,
+)
 from worldthread.types import Fact
 
 MAY = 1714557600.0  # 2024-05-01 10:00 UTC
@@ -30,6 +39,8 @@ MAY = 1714557600.0  # 2024-05-01 10:00 UTC
         (datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2))), MAY),
         (date(2024, 5, 1), MAY - 36000),
         ("2024-05-01", MAY - 36000),
+        ("2024-05", MAY - 36000),
+        ("2024", 1704067200.0),
         ("2024-05-01 10:00", MAY),
         ("2024-05-01T10:00:00.5", MAY + 0.5),
         ("2024-05-01T10:00:00Z", MAY),
@@ -50,6 +61,106 @@ def test_nothing_is_the_default() -> None:
 def test_other_forms_are_refused_with_those_that_are_taken(value: Any) -> None:
     with pytest.raises(InputError, match="2024-05-01T10:30:00"):
         world_time(value, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (1_709_251_200_000, "looks like milliseconds; give 1709251200 "),
+        (1_709_251_200_123.0, "looks like milliseconds; give 1709251200.123 "),
+        ("1709251200000", "looks like milliseconds; give 1709251200 "),
+        (1_709_251_200_000_000, "looks like microseconds; give 1709251200 "),
+        (1_709_251_200_000_000_000, "looks like nanoseconds; give 1709251200 "),
+        (-62_135_596_800, "before the year 1000"),
+        (1e300, "too large"),
+    ],
+)
+def test_a_number_that_cannot_be_meant_is_refused_with_what_is_probably_meant(value: Any, hint: str) -> None:
+    with pytest.raises(InputError, match=re.escape(hint)):
+        world_time(value, 0.0)
+    with pytest.raises(InputError, match=re.escape(hint)):
+        asked_time(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "last"),
+    [
+        ("2023", "2023-12-31T23:59:59Z"),
+        ("2024-02", "2024-02-29T23:59:59Z"),
+        ("2024-03-01", "2024-03-01T23:59:59Z"),
+        (date(2024, 3, 1), "2024-03-01T23:59:59Z"),
+        ("2024-03-01T10:00", "2024-03-01T10:00:00Z"),
+        (datetime(2024, 3, 1), "2024-03-01"),
+        (MAY, "2024-05-01T10:00:00Z"),
+    ],
+)
+def test_a_day_month_or_year_that_is_asked_about_is_asked_about_to_its_end(value: Any, last: str) -> None:
+    found = asked_time(value)
+    assert found is not None
+    assert shown_time(found) == last
+
+
+def test_four_digits_are_a_year_or_a_turn() -> None:
+    assert world_time("2025", 0.0, counts_turns=True) == asked_time("2025", counts_turns=True) == 2025
+    assert shown_time(world_time("2025", 0.0)) == "2025-01-01"
+    assert world_time(2025, 0.0) == 2025, "a number is taken as it is"
+    with pytest.raises(InputError, match='give "2025" for the year'):
+        asked_time(2025)
+
+
+def test_turns_and_dates_are_not_mixed() -> None:
+    assert require_time_of_saying(12, MAY, None) is require_time_of_saying(12, MAY, True) is True
+    assert require_time_of_saying(MAY, MAY, None) is require_time_of_saying(MAY, MAY, False) is False
+    with pytest.raises(InputError, match="12 is the number of a turn, and this memory holds dates"):
+        require_time_of_saying(12, MAY, False)
+    with pytest.raises(InputError, match=r'"2025" for the year'):
+        require_time_of_saying(2025, MAY, False)
+    with pytest.raises(InputError, match="this memory counts turns"):
+        require_time_of_saying(MAY, MAY, True)
+
+
+@pytest.mark.parametrize("at", ["0900-01-01", "2224-05-01", "9999-12-31"])
+def test_what_is_told_is_told_in_our_time(at: str) -> None:
+    with pytest.raises(InputError, match="the time is when this was told"):
+        require_time_of_saying(world_time(at, 0.0), MAY, False)
+
+
+def test_a_memory_refuses_what_it_cannot_compare() -> None:
+    with Memory(model="none", embedder="fake", clock=lambda: MAY) as memory:
+        for at in ("2025", "2224-03-01", 1_709_251_200_000, "0001-01-01"):
+            if at == "2025":
+                memory.remember("Anna lives in Rome.", at="2024")
+                continue
+            with pytest.raises(InputError):
+                memory.remember("Anna lives in Oslo.", at=at)
+            with pytest.raises(InputError):
+                memory.remember([{"role": "user", "content": "Anna lives in Oslo.", "at": at}])
+        with pytest.raises(InputError, match="holds dates"):
+            memory.remember("Anna lives in Oslo.", at=3)
+        with pytest.raises(InputError, match="looks like milliseconds"):
+            memory.remember(Fact("Anna", "lives in", "Oslo", valid_from=1_709_251_200_000))
+        memory.remember("Anna moved to Paris.", at="2024-12-20")
+        for as_of, home in (("2023", None), ("2024", "Paris"), ("2024-11", "Rome"), ("2024-12-20", "Paris")):
+            assert memory.view(as_of).value("Anna", "lives in") == home, as_of
+            assert [v.statement for v in memory.about("Anna", as_of=as_of) if isinstance(v.statement, Fact)] == (
+                [] if home is None else [Fact("Anna", "lives in", home)]
+            )
+        with pytest.raises(InputError, match="milliseconds"):
+            memory.recall("Anna", as_of=1_709_251_200_000)
+
+
+def test_a_memory_of_turns_counts_turns() -> None:
+    with Memory(model="none", embedder="fake", clock=lambda: MAY) as memory:
+        memory.remember("The key is in the hall.", at=1999)
+        memory.remember("The key is in the cellar.", at="2001")
+        assert [v.interval.valid_from for v in memory.timeline("key") if isinstance(v.statement, Fact)] == [1999, 2001]
+        assert memory.view("2000").value("key", "is in") == "hall"
+        with pytest.raises(InputError, match="counts turns"):
+            memory.remember("The key is in the sea.", at="2024-05-01")
+        note = memory.episode(memory.remember("The key is in the sea.").episodes[0])
+        merged = memory.merge("key", "brass key")
+        assert 2001 < note.at < merged.at < 2001.001, "what names no turn comes after the latest"
+        assert memory.view().value("key", "is in") == "sea"
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, "1e999", "9" * 400])

@@ -54,7 +54,8 @@ def test_conversations_facts_users_and_filters(serve: Callable[..., Any]) -> Non
     body = {"messages": messages, "at": "2024-01-01", "user": "anna", "session": "s1", "metadata": {"topic": "drinks"}}
     assert client.post(f"{ANNA}/remember", json=body).json()["added"] == 2
     triples = [{"subject": "Bob", "relation": "works for", "object": "Acme"}]
-    assert client.post(f"{ANNA}/remember", json={"triples": triples, "at": 3, "user": "bob"}).json()["added"] == 1
+    of_bob = {"triples": triples, "at": "2024-01-02", "user": "bob"}
+    assert client.post(f"{ANNA}/remember", json=of_bob).json()["added"] == 1
     assert client.get(f"{ANNA}/users").json()["users"] == [
         {"user": "anna", "episodes": 2}, {"user": "bob", "episodes": 1},
     ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -11,43 +12,112 @@ from worldthread.errors import InputError
 from worldthread.text import cut
 
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_MONTH_OR_YEAR: Final = re.compile(r"(?P<year>[12]\d{3})(?:-(?P<month>\d\d))?", re.ASCII)
+_DAY_ALONE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_YEAR: Final = 1000
+_END_OF_YEARS: Final = 3000
+_EARLIEST: Final = (datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
+_LATEST: Final = (datetime(_END_OF_YEARS, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
+_AHEAD: Final = 10 * 366 * 86_400.0
+_NO_SECONDS: Final = 1e11  # seconds of the year 5138, and milliseconds of 1973
+_LARGEST_TURN: Final = 1e7
 _TURNS: Final = 1e8
 _HOUR: Final = 3_600.0
 DAY: Final = 86_400.0
 """The seconds of a day."""
 _FORMS: Final = (
-    'a number (a turn, or seconds since 1970-01-01 UTC), a date or datetime, or a string such as "42", "2024-05-01", '
-    '"2024-05-01 10:30" or "2024-05-01T10:30:00+02:00"'
+    'a number (a turn, or seconds since 1970-01-01 UTC), a date or datetime, or a string such as "42", "2024", '
+    '"2024-05", "2024-05-01", "2024-05-01 10:30" or "2024-05-01T10:30:00+02:00"'
 )
 
 
-def world_time(value: float | datetime | date | str | None, default: float) -> float:
+def world_time(value: float | datetime | date | str | None, default: float, *, counts_turns: bool = False) -> float:
     """Return a time as a finite float: a number unchanged, a date as seconds since 1970-01-01 UTC.
 
-    A date means midnight at its beginning. Without a time zone, UTC is assumed. A string of digits is a number, never
-    a date: ``"20240501"`` is 20240501.0.
+    A date, a month and a year mean midnight at their beginning. Without a time zone, UTC is assumed. Four digits in a
+    string are a year (``"2025"``), unless times are turns; any other string of digits is a number, never a date:
+    ``"20240501"`` is 20240501.0.
 
     Args:
-        value: a number, a ``datetime`` or ``date``, a string that holds a number or an ISO 8601 date or date and
-            time, or ``None``.
+        value: a number, a ``datetime`` or ``date``, a string that holds a number or an ISO 8601 date, month, year, or
+            date and time, or ``None``.
         default: the time to return for ``None``.
+        counts_turns: whether the memory counts turns, so that ``"2025"`` is turn 2025.
 
     Returns:
         The world time: turns, or seconds since 1970-01-01 UTC.
 
     Raises:
-        InputError: ``value`` is anything else, or not finite.
+        InputError: ``value`` is anything else, or not finite, or a number that seems to count milliseconds.
+    """
+    return default if value is None else _span(value, counts_turns)[0]
+
+
+def asked_time(value: float | datetime | date | str | None, *, counts_turns: bool = False) -> float | None:
+    """Return the time that is asked about: of a day, a month or a year its last second.
+
+    "As of 2023" so knows what was told in December 2023.
+
+    Args:
+        value: as for :func:`world_time`.
+        counts_turns: as for :func:`world_time`.
+
+    Returns:
+        The world time; ``None`` for ``None``.
+
+    Raises:
+        InputError: as for :func:`world_time`; or it is the number of a year where the memory has dates.
     """
     if value is None:
-        return default
-    if isinstance(value, str):
-        return _from_string(value)
-    if isinstance(value, date):
-        return _from_date(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _finite(value)
-    raise InputError(f"a time must be {_FORMS}, not {type(value).__name__}")
+        return None
+    if not counts_turns and isinstance(value, int) and _FIRST_YEAR <= value < _END_OF_YEARS:
+        raise InputError(f'{value} is the number of a turn, and this memory holds dates: give "{value}" for the year')
+    return _span(value, counts_turns)[1]
+
+
+def counts_turns(latest: float | None) -> bool | None:
+    """Return whether a memory counts turns, by the world time of its latest episode; ``None`` while it is empty."""
+    return None if latest is None else abs(latest) < _LARGEST_TURN
+
+
+def require_time_of_saying(at: float, clock: float, turns: bool | None) -> bool:
+    """Check the world time of what is to be remembered.
+
+    Args:
+        at: the world time.
+        clock: the time by the clock of the memory.
+        turns: whether the memory counts turns; ``None`` while it is empty.
+
+    Returns:
+        Whether the time is a turn.
+
+    Raises:
+        InputError: it is a turn, and the memory holds dates, or the reverse; or it is a date before the year 1000, or
+            more than ten years ahead of the clock.
+    """
+    is_turn = abs(at) < _LARGEST_TURN
+    if turns is False and is_turn:
+        year = f' ("{at:.0f}" for the year)' if _FIRST_YEAR <= at < _END_OF_YEARS else ""
+        raise InputError(
+            f"{shown_time(at)} is the number of a turn, and this memory holds dates, which cannot be compared with "
+            f'turns: give a date such as "2024-05-01"{year}, or use another namespace'
+        )
+    if turns and not is_turn:
+        raise InputError(
+            f"{shown_time(at)} is a date, and this memory counts turns, which cannot be compared with dates: give the "
+            "number of the turn as at=..., or use another namespace"
+        )
+    if is_turn:
+        return True
+    if at < _EARLIEST:
+        raise InputError(f"the time {shown_time(at)} lies before the year 1000: the time is when this was told")
+    if at > min(clock + _AHEAD if is_date(clock) else _LATEST, _LATEST):
+        raise InputError(
+            f"the time {shown_time(at)} lies more than ten years ahead of the clock, and would count as later than all "
+            "that is told before it: the time is when this was told (for another present, give the memory a clock)"
+        )
+    return False
 
 
 def is_date(at: float) -> bool:
@@ -150,19 +220,64 @@ def time_of_saying(at: float) -> float:
     return at if abs(at) < _TURNS else float(round(at))
 
 
-def _from_string(value: str) -> float:
+def _span(value: float | datetime | date | str, counts_turns: bool) -> tuple[float, float]:
+    """Return the first and the last second of a time; of a day, a month or a year they differ."""
+    if isinstance(value, str):
+        return _span_of_text(value, counts_turns)
+    if isinstance(value, datetime):
+        return _moment(value)
+    if isinstance(value, date):
+        return _days(value, value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        number = _require_seconds(_finite(value))
+        return number, number
+    raise InputError(f"a time must be {_FORMS}, not {type(value).__name__}")
+
+
+def _span_of_text(value: str, counts_turns: bool) -> tuple[float, float]:
     text = value.strip()
-    if _NUMBER.fullmatch(text):
-        return _finite(float(text))
+    named = _MONTH_OR_YEAR.fullmatch(text)
+    is_number = _NUMBER.fullmatch(text) is not None
+    if is_number and (named is None or counts_turns):
+        number = _require_seconds(_finite(float(text)))
+        return number, number
     try:
-        return _from_date(datetime.fromisoformat(text))
+        if named is not None:
+            first = date(int(named["year"]), int(named["month"] or 1), 1)
+            last_month = int(named["month"] or 12)
+            return _days(first, date(first.year, last_month, monthrange(first.year, last_month)[1]))
+        if _DAY_ALONE.fullmatch(text):
+            day = date.fromisoformat(text)
+            return _days(day, day)
+        return _moment(datetime.fromisoformat(text))
     except ValueError:
         raise InputError(f"a time must be {_FORMS}, not {cut(value, 80, '...')!r}") from None
 
 
-def _from_date(value: date) -> float:
-    time = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
-    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
+def _moment(value: datetime) -> tuple[float, float]:
+    time = ((value if value.tzinfo else value.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
+    return time, time
+
+
+def _days(first: date, last: date) -> tuple[float, float]:
+    begin = (datetime(first.year, first.month, first.day, tzinfo=UTC) - _EPOCH).total_seconds()
+    end = (datetime(last.year, last.month, last.day, tzinfo=UTC) - _EPOCH).total_seconds() + DAY
+    return begin, end - 1
+
+
+def _require_seconds(number: float) -> float:
+    """Return a number that can be a turn or seconds since 1970."""
+    if abs(number) < _NO_SECONDS:
+        if number < _EARLIEST:
+            raise InputError(f"the time {number:.16g} lies before the year 1000, if it counts seconds since 1970")
+        return number
+    units = (("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
+    name, many = next((unit for unit in units if abs(number) / unit[1] < _NO_SECONDS), ("", 0.0))
+    if not name:
+        raise InputError(f"the time {number:.16g} is neither a turn nor seconds since 1970: it is too large")
+    raise InputError(
+        f"the time {number:.16g} looks like {name}; give {number / many:.16g} (seconds since 1970-01-01 UTC)"
+    )
 
 
 def _finite(value: float) -> float:

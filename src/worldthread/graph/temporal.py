@@ -415,6 +415,11 @@ class TemporalGraph:
         """
         return bool(self._episodes.provenances.with_label("speaker", name))
 
+    @property
+    def latest_time(self) -> float | None:
+        """World time of the latest episode; ``None`` while there is none."""
+        return self._state.now if math.isfinite(self._state.now) else None
+
     def recorded_time(self, clock: float) -> float:
         """Return the recorded time of what is recorded while a clock shows a time.
 

@@ -57,6 +57,9 @@ def shown_interval(version: Version) -> str:
     if days is not None:
         return days
     begin, end = shown_time(interval.valid_from), shown_time(interval.valid_to)
+    is_told = version.reason is not None and not version.reason.startswith("replaced by: ")
+    if is_told and end.endswith("-01") and is_date(interval.valid_to):  # "left in March": with March, for what is known
+        end = shown_time(interval.valid_to - DAY)[:7]
     is_stated = version.statement.valid_from is not None
     if interval.is_open:
         return f"from {begin}" if is_stated else f"known since {begin}"

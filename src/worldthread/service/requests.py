@@ -34,14 +34,16 @@ MOST_METADATA: Final = 60
 """The most keys of metadata; the memory allows a few more, which the service uses for idempotency keys."""
 MOST_LISTED: Final = 500
 _NOT_BLANK: Final = r"[^\s\x00-\x1f\x7f-\x9f]"
-_YEAR: Final = re.compile(r"[0-9]{4}-")
+_YEAR: Final = re.compile(r"[0-9]{4}(?:-|$)")
 _CLEAN: Final = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
 
 
 def _checked_time(value: float | str | None) -> float | str | None:
     """Return a time that can be used; turns come as numbers only, so a string is a date."""
     if isinstance(value, str) and not _YEAR.match(value):
-        raise ValueError("a time is a number (a turn), a date such as 2024-05-01, or a date and time (ISO 8601)")
+        raise ValueError(
+            "a time is a number (a turn), a date such as 2024-05-01, 2024-05 or 2024, or a date and time (ISO 8601)"
+        )
     world_time(value, 0.0)
     return value
 

@@ -222,10 +222,15 @@ def _cluster_picture(opened: OpenMemory, request: Request, patience: float | Non
 def _counted_time(request: Request) -> CountedTime:
     """Return what of the time a request asks for."""
     given = {name: request.query_params.get(name) for name in ("at", "from", "to")}
-    times = {name: None if value is None else world_time(value, 0.0) for name, value in given.items()}
+    times = {name: None if value is None else _page_time(value) for name, value in given.items()}
     first, last = times["from"], times["to"]
     span = None if first is None or last is None else (first, last)
     return CountedTime(times["at"], span, request.query_params.get("ended") == "1")
+
+
+def _page_time(given: str) -> float:
+    """Return a time that the page sends: a number is one, also where it could be a year."""
+    return world_time(given, 0.0, counts_turns=True)
 
 
 def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
@@ -253,7 +258,7 @@ def _recall(opened: OpenMemory, request: Request) -> dict[str, Any]:
     question = _question(request)
     k = max(number_parameter(request, "k", _HITS, _MAX_HITS), 1)
     given = request.query_params.get("at")
-    at = world_time(given, 0.0) if given else None
+    at = _page_time(given) if given else None
     # without a time, the past is included and marked; with one, only what held then
     found = opened.memory.recall(question, k=k, as_of=at, only_current=at is not None)
     return {"question": question, **_recalled(opened, found)}
@@ -277,7 +282,7 @@ def _ask(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
 def _answered(opened: OpenMemory, question: str, given: str | None) -> dict[str, Any]:
     """Answer a question with the model of a memory, or by rule without one; see :func:`_ask`."""
-    at = world_time(given, 0.0) if given else None
+    at = _page_time(given) if given else None
     with opened.read_lock() as (graph, _):
         has_dates = graph.now >= _DATES
     named = question_time(question) if at is None and has_dates else None
@@ -468,7 +473,7 @@ def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
     at = request.query_params.get("at")
     with _reading(opened, request) as (graph, _):
-        return map_drawing(graph.view(world_time(at, 0.0) if at else None))
+        return map_drawing(graph.view(_page_time(at) if at else None))
 
 
 def _statement_with_versions(graph: TemporalGraph, number: int) -> dict[str, Any]:
@@ -549,7 +554,7 @@ def _reading(opened: OpenMemory, request: Request) -> Iterator[tuple[TemporalGra
         with opened.read_lock() as both:
             yield both
     else:
-        yield opened.graph_recorded(world_time(given, 0.0))
+        yield opened.graph_recorded(_page_time(given))
 
 
 def _latest_fields(graph: TemporalGraph, number: int) -> dict[str, Any]:

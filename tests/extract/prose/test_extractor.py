@@ -26,7 +26,7 @@ def theses(text: str) -> dict[str, tuple[str, ...]]:
 
 def test_it_is_a_reader_of_prose() -> None:
     assert isinstance(EXTRACTOR, Extractor)
-    assert EXTRACTOR.extract("Anna lives in Rome.").extractor == EXTRACTOR.name == "prose/7"
+    assert EXTRACTOR.extract("Anna lives in Rome.").extractor == EXTRACTOR.name == "prose/8"
     assert EXTRACTOR.concurrency == 1
 
 

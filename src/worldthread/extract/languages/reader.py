@@ -12,7 +12,7 @@ from worldthread.extract.languages.phrases import NounPhrases, People
 from worldthread.extract.languages.tables import Language, language
 from worldthread.extract.prose.entities import AnnotatedPassage
 from worldthread.extract.prose.sentences import LONGEST_SENTENCE, Sentence
-from worldthread.extract.times import time_expressions
+from worldthread.extract.times import end_stated, time_expressions
 from worldthread.names import normalise_name
 from worldthread.types import Ending, Fact, Statement, Thesis
 
@@ -117,7 +117,7 @@ class _PassageReader:
             read = self._statements(sentence.text, sentence)
             if not read.facts and not read.ended:
                 endings = self._denied(sentence)
-            endings += [Ending(s, sentence.text) for fact in read.ended for s in (fact, _thesis_of(fact))]
+            endings += self._endings(sentence, read.ended, [s for fact in read.ended for s in (fact, _thesis_of(fact))])
         self._keep_person(read)
         objects = self._objects(sentence.text, sentence, read.facts)
         aspects = {fact.aspect for fact in read.facts if fact.aspect is not None} if read.whole else set()
@@ -194,7 +194,13 @@ class _PassageReader:
         ] or list(read.facts)
         thesis = Thesis(head + text, self._objects(head + text, sentence, read.facts))
         ended: list[Statement] = [*facts, thesis]
-        return [Ending(statement, sentence.text) for statement in ended]
+        return self._endings(sentence, facts, ended)
+
+    def _endings(self, sentence: Sentence, facts: Iterable[Fact], ended: Iterable[Statement]) -> list[Ending]:
+        """Return the endings of what a sentence ends, at the time that it states."""
+        names = [fact.object for fact in facts]
+        end = end_stated(sentence.text[sentence.body :], self._at, names, language=self._language.code)
+        return [Ending(statement, sentence.text, end) for statement in ended]
 
     def _objects(self, text: str, sentence: Sentence, facts: tuple[Fact, ...]) -> tuple[str, ...]:
         """Return the objects of the thesis of a sentence: its noun phrases, the names in its facts, the speaker."""

@@ -22,6 +22,7 @@ from worldthread.extract.parsed.mentions import Mention, conjuncts, is_coarse_ti
 from worldthread.extract.parsed.parser import parse
 from worldthread.extract.parsed.replaced_values import ReplacedValues
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.times import end_stated
 from worldthread.names import normalise_name
 
 if TYPE_CHECKING:
@@ -64,18 +65,23 @@ _TAKEN_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 _ME_TOO: Final = re.compile(r"\b(?:me included|including me|all of us|and me(?: too)?|me too)\b", re.IGNORECASE)
+_WILL: Final = frozenset(["will", "'ll", "’ll", "shall"])
+_DAY: Final = 86_400.0
 _OTHER_CLAUSES: Final = frozenset(["conj", "ccomp", "parataxis", "advcl", "relcl"])
 _FINAL: Final = frozenset(["anymore", "longer"])
 
 
-def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Referents) -> list[Change]:
-    """Return what a sentence says has ended.
+def changes_of(
+    doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Referents, at: float | None = None
+) -> list[Change]:
+    """Return what a sentence says has ended, or will end at a time that it states.
 
     Args:
         doc: the dependency tree of the sentence.
         sentence: the sentence as written.
         clauses: its clauses.
         referents: whom its pronouns mean.
+        at: world time of the sentence; ``None`` where that is not known.
 
     Returns:
         The changes, to be resolved with :func:`ended_facts`.
@@ -91,12 +97,22 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
         doc = parse([_ANY_MORE.sub("", plain)])[0]
         clauses = clauses_of(doc)
     for clause in clauses:
-        if clause.modal and not (clause.negation and clause.modal in ("ca", "can", "could")):
+        is_to_come = _is_to_come(clause, sentence, at)
+        if clause.modal and not is_to_come and not (clause.negation and clause.modal in ("ca", "can", "could")):
             continue
-        one = _ClauseChanges(sentence, clause, referents)
+        one = _ClauseChanges(sentence, clause, referents, is_to_come=is_to_come)
         found += one.changes()
         referents = one.referents  # "Luis lied to me, so I kicked him out"
     return found
+
+
+def _is_to_come(clause: Clause, sentence: str, at: float | None) -> bool:
+    """Return whether a clause says what will be so from a day on: "I'm leaving Acme at the end of June"."""
+    is_plan = clause.modal in _WILL if clause.modal else clause.is_progressive
+    if at is None or not is_plan or clause.is_past or clause.is_perfect or clause.negation:
+        return False
+    end = end_stated(sentence, at, [token.text for token in clause.verb.subtree if token.pos_ == "PROPN"])
+    return end is not None and end > at and end - at > _DAY
 
 
 def is_limited(sentence: str) -> bool:
@@ -111,7 +127,8 @@ def is_limited(sentence: str) -> bool:
 class _ClauseChanges:
     """Finds what one clause ends."""
 
-    def __init__(self, sentence: str, clause: Clause, referents: Referents) -> None:
+    def __init__(self, sentence: str, clause: Clause, referents: Referents, *, is_to_come: bool = False) -> None:
+        self._is_to_come = is_to_come
         subject = clause.subject
         named = mention_of(subject, referents) if subject is not None and subject.tag_ != "PRP" else None
         if referents.person is None and named is not None and (named.proper or named.owner is not None):
@@ -221,14 +238,21 @@ class _ClauseChanges:
     def _applies(self, rule: dict[str, Any], event: Event) -> bool:
         """Return whether the conditions of a rule hold."""
         clause = event.clause
-        is_done = clause.is_past or clause.is_perfect or clause.is_passive or event.verb.tag_ in ("VBN", "VBD")
+        is_done = (
+            self._is_to_come
+            or clause.is_past
+            or clause.is_perfect
+            or clause.is_passive
+            or event.verb.tag_ in ("VBN", "VBD")
+        )
         if (
             not is_done
             and event.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see", "belong", "feel")
             and not clause.is_progressive
         ):
             return False  # "I sell cars"
-        if clause.is_progressive and not clause.is_perfect and event.verb.lemma_.lower() not in ("date", "see", "feel"):
+        is_going_on = clause.is_progressive and not clause.is_perfect and not self._is_to_come
+        if is_going_on and event.verb.lemma_.lower() not in ("date", "see", "feel"):
             return False  # "I'm selling my car"
         if rule.get("field") and not {t.lower_ for t in event.verb.subtree} & LISTS["fields"]:
             return False

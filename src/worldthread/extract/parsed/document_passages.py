@@ -69,8 +69,7 @@ class DocumentPassageExtractor(PassageExtractor):
     def __init__(
         self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True, *, at: float | None = None
     ) -> None:
-        super().__init__(passage, speaker, states_facts)
-        self._at = at
+        super().__init__(passage, speaker, states_facts, at=at)
         self._docs: dict[int, Doc] = {}
         self._text = "\n".join(sentence.text for sentence, _ in passage.sentences)
         self._code: dict[str, str] = {}

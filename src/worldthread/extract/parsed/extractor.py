@@ -55,13 +55,14 @@ from worldthread.extract.parsed.sole_statements import living_alone, says_who, s
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
 from worldthread.extract.parsed.withheld_endings import withheld
+from worldthread.extract.possible_ends import with_possible_ends
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity, annotated_passages
 from worldthread.extract.prose.extractor import PassageExtractor, is_question, merged, statements_of
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
 from worldthread.extract.prose.words import is_program
-from worldthread.extract.times import time_expressions
+from worldthread.extract.times import end_stated, time_expressions
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
@@ -153,7 +154,7 @@ class ParsedExtractor:
     (:mod:`~worldthread.extract.parsed.learned_endings`).
     """
 
-    name: Final = "parsed/12"
+    name: Final = "parsed/13"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -226,12 +227,15 @@ class ParsedExtractor:
         stated = set(extraction.statements)
         stated_facts = [statement for statement in extraction.statements if isinstance(statement, Fact)]
         reasons: dict[Fact, str] = {}
+        begun: dict[str, float | None] = {}  # since when there is what a fact gave way to
         for statement in extraction.statements:
             if isinstance(statement, Fact) and statement not in reading.restricted:
+                begun[str(statement)] = statement.valid_from
                 for fact in contradicted_facts(statement, view):
                     if fact not in stated:
                         reasons.setdefault(fact, str(statement))
         for fact in reading.replacing:
+            begun[str(fact)] = fact.valid_from
             for old in replaced_facts(fact, view):
                 if old not in stated:
                     reasons.setdefault(old, str(fact))
@@ -268,18 +272,20 @@ class ParsedExtractor:
                 reasons[learned.fact] = learned.reason
                 if learned.never:
                     corrected.add(learned.fact)
-        endings: dict[Statement, Ending] = {
-            fact: Ending(fact, reason, never=fact in corrected) for fact, reason in reasons.items()
-        }
+        endings: dict[Statement, Ending] = {}
         for fact, reason in reasons.items():
+            end = None if fact in corrected else begun.get(reason, _end_of(fact, reason, by, at))
+            endings[fact] = Ending(fact, reason, end, never=fact in corrected)
+        for fact in reasons:
             for thesis in self._theses_of(fact, view):
                 if thesis not in stated and set(self._facts_of(thesis)) <= reasons.keys():
-                    endings.setdefault(thesis, Ending(thesis, reason, never=fact in corrected))
+                    endings.setdefault(thesis, replace(endings[fact], statement=thesis))
         kept = tuple(ending for ending in extraction.endings if ending.statement not in endings)
         facts = [fact for fact in corrected if isinstance(fact, Fact)]
         given = amendment if set(amended) == corrected else None
         statements = corrected_statements(extraction.statements, facts, given, by, view)
-        return replace(extraction, statements=statements, endings=kept + tuple(endings.values()))
+        told = replace(extraction, statements=statements, endings=kept + tuple(endings.values()))
+        return with_possible_ends(told, view)
 
     def _theses_of(self, fact: Fact, view: GraphView) -> list[Thesis]:
         """Return the theses that state a fact and nothing else."""
@@ -367,8 +373,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         at: float | None = None,
         is_simple: bool = False,
     ) -> None:
-        super().__init__(passage, speaker, states_facts)
-        self._at = at
+        super().__init__(passage, speaker, states_facts, at=at)
         self._is_simple = is_simple
         self._simple_sentences = None if is_simple or is_program(speaker) else SimpleSentences()
         self._only: Doc | None = None
@@ -500,7 +505,8 @@ class _ParsedPassageExtractor(PassageExtractor):
             referents = within
             read = facts_of(doc, referents, names)
         if not self._is_simple:  # what a part of a sentence ends, the whole sentence has ended
-            self.changes += changes_of(doc, sentence.text, [clause for clause, _ in read.clauses], referents)
+            clauses = [clause for clause, _ in read.clauses]
+            self.changes += changes_of(doc, sentence.text, clauses, referents, self._at)
         self.whole = self.whole and read.whole
         if _NOW.search(sentence.text) is not None:
             self.replacing += [one.fact for one in read.facts if not one.clause.is_past]
@@ -642,6 +648,11 @@ class _ParsedPassageExtractor(PassageExtractor):
         return [
             Reading(doc, one, referents, times, known, one.clause.verb not in understood, is_alone) for one in found
         ]
+
+
+def _end_of(fact: Fact, reason: str, speaker: str, at: float | None) -> float | None:
+    """Return the time at which a fact ends, as the sentence that ends it says."""
+    return end_stated(reason.removeprefix(f"{speaker}: "), at, {fact.subject, fact.object} - {speaker})
 
 
 def _is_figurative(sentence: Sentence) -> bool:

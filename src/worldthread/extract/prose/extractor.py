@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from worldthread.extract.base import USER
 from worldthread.extract.languages.detection import ENGLISH, detect_language, is_foreign
 from worldthread.extract.languages.reader import read_passage
 from worldthread.extract.languages.tables import LANGUAGES
+from worldthread.extract.possible_ends import with_possible_ends
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity, annotated_passages, find_entities
 from worldthread.extract.prose.key_values import heading_of, key_values
@@ -18,6 +19,7 @@ from worldthread.extract.prose.phrases import Phrases, Referents
 from worldthread.extract.prose.sentences import Sentence
 from worldthread.extract.prose.spans import tokens_of
 from worldthread.extract.prose.words import WORDS, is_program, third_person
+from worldthread.extract.times import begun, end_stated, without_times
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
@@ -85,7 +87,7 @@ class ProseExtractor:
     * "No longer", "stopped" and "does not" end the fact that is denied, and the thesis that says nothing else.
     """
 
-    name: Final = "prose/7"
+    name: Final = "prose/8"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -98,29 +100,33 @@ class ProseExtractor:
                 thesis begins with the label.
             speaker: the meaning of "I" where the text does not show who speaks; empty for :data:`USER
                 <worldthread.extract.base.USER>`.
-            at: not used.
+            at: world time of the text, against which "in March" is understood.
 
         Returns:
             An extraction in the order of the sentences, the facts of a sentence before its theses, without failures.
         """
-        return merged(ProseExtractor.name, statements_of(text, speaker, PassageExtractor))
+
+        def reader(passage: AnnotatedPassage, name: str, states_facts: bool) -> PassageExtractor:
+            return PassageExtractor(passage, name, states_facts, at=at)
+
+        return merged(ProseExtractor.name, statements_of(text, speaker, reader, at, reader))
 
     def outdate(
         self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
     ) -> Extraction:
-        """Return ``extraction`` unchanged: its aspects and endings end all older statements.
+        """Return ``extraction``: its aspects and endings end all older statements.
 
         Args:
             text: not used.
             extraction: what :meth:`extract` returned.
-            view: not used.
+            view: what the memory holds: what began after its end is said to end with the text.
             speaker: not used.
             at: not used.
 
         Returns:
-            ``extraction`` itself.
+            ``extraction`` with times of endings that are possible.
         """
-        return extraction
+        return with_possible_ends(extraction, view)
 
 
 def statements_of(
@@ -201,10 +207,14 @@ class PassageExtractor:
         passage: the passage.
         speaker: the meaning of "I" in sentences that name no speaker.
         states_facts: whether its plain statements are read; not in a language without rules.
+        at: world time of the text; ``None`` where that is not known.
     """
 
-    def __init__(self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True) -> None:
+    def __init__(
+        self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True, *, at: float | None = None
+    ) -> None:
         self._passage = passage
+        self._at = at
         self._states_facts = states_facts
         self._speaker = speaker
         topic = passage.topic
@@ -291,6 +301,7 @@ class PassageExtractor:
             if referents.is_in_long_text:
                 others = tuple(fact for fact in others if fact.subject.lower() not in self._common_words)
             clauses = clauses._replace(facts=others, whole=clauses.whole and others == clauses.facts)
+        clauses = clauses._replace(facts=tuple(begun(clauses.facts, sentence.text[sentence.body :], self._at)))
         return clauses, [] if clauses.facts else self._endings(sentence, referents)
 
     def _referents(self, sentence: Sentence) -> Referents:
@@ -375,29 +386,34 @@ class PassageExtractor:
         self._other_person_named = bool(others)
 
     def _endings(self, sentence: Sentence, referents: Referents) -> list[Ending]:
-        """Return the endings of a sentence such as "Anna no longer lives in Rome"."""
+        """Return the endings of a sentence such as "Anna no longer lives in Rome", with the time that it states."""
+        text = sentence.text[: sentence.body] + without_times(sentence.text[sentence.body :], self._at)
         for pattern, instead in _NEGATIONS:
-            match = pattern.search(sentence.text, sentence.body)
+            match = pattern.search(text, sentence.body)
             if match is None:
                 continue
-            rest = sentence.text[match.end() :]
+            rest = text[match.end() :]
             if "does" in match[0]:
                 rest = _VERB.sub(lambda verb: third_person(verb[0]), rest, count=1)
-            positive = sentence.text[: match.start()] + match.expand(instead) + rest
+            positive = text[: match.start()] + match.expand(instead) + rest
             positive = _ANY_MORE.sub("", positive)
             found = self._entities(positive, sentence.body)
             clauses = ClauseExtractor(Phrases(positive, found, referents), sentence.body).extract()
             if not clauses.whole:
                 return []
             thesis = Thesis(positive, self._objects(sentence, found, referents, clauses))
-            statements: list[Statement] = [*clauses.facts, thesis]
-            return [Ending(statement, sentence.text) for statement in statements]
-        left = self._facts_left_behind(sentence, referents)
-        ended: list[Statement] = [*left]
-        ended += [
+            return self._ended(sentence, clauses.facts, [*clauses.facts, thesis], referents.speaker)
+        left = self._facts_left_behind(sentence._replace(text=text), referents)
+        theses = [
             Thesis(f"{fact.subject} {fact.relation} {fact.object}.", (fact.subject, fact.object)) for fact in left
         ]
-        return [Ending(statement, sentence.text) for statement in ended]
+        return self._ended(sentence, left, [*left, *theses], referents.speaker)
+
+    def _ended(self, sentence: Sentence, facts: Iterable[Fact], ended: list[Statement], speaker: str) -> list[Ending]:
+        """Return the endings of what a sentence ends, at the time that it states."""
+        names = {name for fact in facts for name in (fact.subject, fact.object)} - {speaker}
+        end = end_stated(sentence.text[sentence.body :], self._at, names)
+        return [Ending(statement, sentence.text, end) for statement in ended]
 
     def _entities(self, text: str, body: int) -> list[NamedEntity]:
         return find_entities(text, tokens_of(text, body), self._passage.context, body)

@@ -1,5 +1,6 @@
 """Finds the times that sentences name, and says when a statement holds."""
 
+from worldthread.extract.times.ends import begun, end_stated, without_times
 from worldthread.extract.times.expressions import (
     Role,
     TimeExpression,
@@ -12,5 +13,6 @@ from worldthread.extract.times.expressions import (
 from worldthread.extract.times.periods import Precision
 
 __all__ = [
-    "Precision", "Role", "TimeExpression", "Validity", "as_told", "latest_beginning", "time_expressions", "validity",
+    "Precision", "Role", "TimeExpression", "Validity", "as_told", "begun", "end_stated", "latest_beginning",
+    "time_expressions", "validity", "without_times",
 ]  # fmt: skip

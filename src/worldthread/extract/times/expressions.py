@@ -217,7 +217,7 @@ def latest_beginning(expression: TimeExpression, at: float, *, is_event: bool) -
 
 def _end_of_unit(expression: TimeExpression, low: float) -> float | None:
     if expression.role in ("at", "duration"):
-        return _in_unit(expression._replace(valid_to=expression.valid_to or low + _DAY))[1]
+        return in_unit(expression._replace(valid_to=expression.valid_to or low + _DAY))[1]
     if expression.role != "since" or low % _DAY:
         return None
     if expression.precision == "week":
@@ -231,7 +231,7 @@ def _end_of_unit(expression: TimeExpression, low: float) -> float | None:
 def _bounds(expression: TimeExpression, at: float, is_past: bool, is_event: bool) -> tuple[float | None, float | None]:
     low, high, role = expression.valid_from, expression.valid_to, expression.role
     if role == "at" and is_past:
-        return (low, None) if is_event else _in_unit(expression)
+        return (low, None) if is_event else in_unit(expression)
     if role == "duration" and is_past:
         return None, None
     if role == "until" and not is_past:
@@ -247,8 +247,15 @@ def _bounds(expression: TimeExpression, at: float, is_past: bool, is_event: bool
     return low, high
 
 
-def _in_unit(expression: TimeExpression) -> tuple[float | None, float | None]:
-    """The period; the calendar month or year of a day that is precise to a month or a year: "three years ago"."""
+def in_unit(expression: TimeExpression) -> tuple[float | None, float | None]:
+    """Return the period of a time; the calendar month or year of a day that is precise to one: "three years ago".
+
+    Args:
+        expression: the time.
+
+    Returns:
+        Its beginning and its end in seconds since 1970-01-01 UTC, ``None`` where it has none.
+    """
     low, high = expression.valid_from, expression.valid_to
     if low is None or high is None or high - low != _DAY or expression.precision not in _COARSE:
         return low, high

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from worldthread.errors import MissingExtraError
 from worldthread.extract.times.tables import TimeMatch, TimeTable
 from worldthread.extract.times.tenses import Direction
 
@@ -67,11 +66,9 @@ class Calendar:
     """
 
     def __init__(self, now: datetime, table: TimeTable) -> None:
-        try:
-            from dateutil.easter import easter
-            from dateutil.relativedelta import relativedelta
-        except ImportError as error:
-            raise MissingExtraError("a time in a sentence", extra="language", package="python-dateutil") from error
+        from dateutil.easter import easter
+        from dateutil.relativedelta import relativedelta
+
         self._easter = easter
         self._delta: type[relativedelta] = relativedelta
         self._table = table

@@ -72,6 +72,29 @@ class Tenses:
         cue = self._cue_of(position)
         return bool(cue and cue.is_perfect)
 
+    def clause_at(self, position: int) -> int:
+        """Return the number of the clause at an offset; punctuation and conjunctions part clauses."""
+        index = bisect_left(self._positions, position)
+        return self._clauses[index] if index < len(self._clauses) else self._clauses[-1] if self._clauses else 0
+
+    def whole_clause(self, clause: int) -> int:
+        """Return the number of the clause that a part of a subject belongs to: "Jonas" of "Jonas and I broke up"."""
+        told = {cue.clause for cue in self._cues}
+        while clause not in told and self._begins_with_word(clause + 1):
+            clause += 1
+        return clause
+
+    def _begins_with_word(self, clause: int) -> bool:
+        first = bisect_left(self._clauses, clause)
+        return first < len(self._clauses) and self._clauses[first] == clause and self._words[first][0].isalpha()
+
+    def shares_subject(self, clause: int) -> bool:
+        """Return whether a clause goes on with the subject of the one before: "and joined Globex"."""
+        second = bisect_left(self._clauses, clause) + 1
+        if not self._begins_with_word(clause) or second >= len(self._words) or self._clauses[second] != clause:
+            return False
+        return self._words[second] not in self._lists["subjects"] and not self._capital[second]
+
     def has(self, mark: str, position: int, *, before: bool = False) -> bool:
         """Return whether the clause at an offset has a word of a list.
 
