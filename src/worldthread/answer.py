@@ -26,7 +26,8 @@ from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
 from worldthread.retrieve.text import estimated_tokens, hits_as_text, listed_hit
-from worldthread.types import KINDS, Hit, Recall, short_repr
+from worldthread.retrieve.words import content_words
+from worldthread.types import KINDS, AskedTime, Episode, Hit, Recall, short_repr
 
 PURPOSE = "answer"
 
@@ -82,6 +83,11 @@ class Answer:
     confidence: float | None = None
     evidence: Evidence | None = None
     support: Support | None = None
+
+    @property
+    def asked_time(self) -> AskedTime | None:
+        """The time that the question names; ``None`` where it names none."""
+        return self.recall.asked_time
 
     def __str__(self) -> str:
         if self.text is None:
@@ -316,12 +322,21 @@ def answer_without_model(question: str, asked: str, memory: MemoryAccess, *, k: 
         The answer with its source, or what comes nearest.
     """
     found = find_answer(asked, memory)
+    time = found.recall.asked_time
+    if found.text is not None and time is not None and time.interval is None and not _says(found.sources, time.words):
+        found = replace(found, text=None, sources=(), nearest=found.sources)
     hits = tuple(hit for kind in KINDS for hit in [hit for hit in found.recall.hits if hit.kind == kind][:k])
     recall = replace(found.recall, query=question, hits=hits, text=hits_as_text(hits, max_tokens))
     support: Support | None = None if found.text is None else "stated"
     return Answer(
         question, found.text, found.sources, "", recall, "", found.nearest, found.confidence, found.evidence, support
     )
+
+
+def _says(sources: Iterable[Hit], words: str) -> bool:
+    """Return whether a source itself speaks of what a question names in the place of a time."""
+    texts = (one.item.text if isinstance(one.item, Episode) else str(one.item) for one in sources)
+    return any(content_words(words) <= content_words(text) for text in texts)
 
 
 def _within(hits: tuple[Hit, ...], max_tokens: int) -> list[Hit]:

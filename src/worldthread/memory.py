@@ -6,6 +6,8 @@ import importlib
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +28,8 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.base import USER
 from worldthread.filters import Filter, condition_of, user_asked_for
 from worldthread.graph import GraphView, TemporalGraph
+from worldthread.graph.selection import StatementSelection
+from worldthread.graph.view import by_names, timeline_order
 from worldthread.ingestion import Content, Ingestion, Remembered
 from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
@@ -40,7 +44,7 @@ from worldthread.record import Record, describe_store, known_keys, next_time, to
 from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
 from worldthread.telemetry import operation, step
 from worldthread.timings import timed
-from worldthread.types import KINDS, Episode, Fact, Interval, Kind, Page, Recall, TimeLike, Version
+from worldthread.types import KINDS, AskedTime, Episode, Fact, Interval, Kind, Page, Recall, TimeLike, Version
 
 if TYPE_CHECKING:
     from worldthread.answer import Answer
@@ -53,6 +57,13 @@ if TYPE_CHECKING:
 _FOR_QUESTIONS: Final = tuple(
     f"worldthread.{name}" for name in ("answer", "retrieve.rerank", "retrieve.search", "retrieve.thread")
 )
+
+
+def _lasting_about(graph: TemporalGraph, name: str, selection: StatementSelection | None) -> list[Version]:
+    return [version for n in graph.numbers_about(name) for version in graph.lasting_versions(n, selection)]
+
+
+_NOT_READ: Final = AskedTime("", None)  # stands for the time of the question itself
 
 
 class Memory:
@@ -583,6 +594,27 @@ class Memory:
             InputError: an argument cannot be used.
             ModelError: the reranker returned something other than a finite number for each text.
         """
+        return self._recall(
+            query, k=k, as_of=as_of, kinds=kinds, method=method, only_current=only_current, max_tokens=max_tokens,
+            where=where, min_score=min_score, reranker=reranker,
+        )  # fmt: skip
+
+    def _recall(
+        self,
+        query: str,
+        *,
+        k: int | None,
+        as_of: TimeLike | None,
+        kinds: Collection[Kind],
+        method: str | None,
+        only_current: bool,
+        max_tokens: int,
+        where: Filter | None,
+        min_score: float,
+        reranker: Reranker | None = None,
+        asked_time: AskedTime | None = _NOT_READ,
+    ) -> Recall:
+        """Find hits; see :meth:`recall`. The time that the question names may be given."""
         from worldthread.retrieve import DEFAULT_METHOD
         from worldthread.retrieve.query import as_asked_by
         from worldthread.retrieve.question import kind_of, subject_of
@@ -603,7 +635,10 @@ class Memory:
         at = to_asked_time(as_of, self._store.graph)
         condition = condition_of(where)
         user = user_asked_for(where) or self._user
-        asked = subject_of(query)
+        asked_at = self._asked_at(at)
+        if asked_time is _NOT_READ:
+            asked_time = self._asked_time(query, where, asked_at, at)
+        asked = subject_of(query if asked_time is None else asked_time.without_clause(query))
         asked = asked if user == USER else as_asked_by(user, asked)
         with self.record.read_lock() as graph:
             asked = graph.with_canonical_names(asked, user_asked_for(where))
@@ -614,10 +649,57 @@ class Memory:
                 index, asked, vector,
                 method=method, k=found_at_most(k, reranker), kinds=kinds, at=at, only_current=only_current,
                 episode_of=self._store.episode, condition=condition, min_score=min_score,
-                question_kind=kind_of(query),
+                question_kind=kind_of(query), asked=asked_time if only_current else None,
+                asked_at=asked_at,
             )  # fmt: skip
         hits = listed(hits, query, k, reranker)
-        return Recall(query, hits, hits_as_text(hits, max_tokens), method, at)
+        return Recall(query, hits, hits_as_text(hits, max_tokens), method, at, asked_time)
+
+    def _asked_time(
+        self, question: str, where: Filter | None, asked_at: float | None, as_of: float | None
+    ) -> AskedTime | None:
+        """Return the time that a question names."""
+        from worldthread.retrieve.asked_time import depends_on_now, event_interval, named_times
+
+        if asked_at is None:
+            return None
+        named = named_times(question, asked_at)
+        interval = None
+        if named.event is not None:
+            vector = self._index.embedder.embed_queries([named.event.clause])[0]
+            with self._index.current() as index:
+                user = user_asked_for(where)
+                user = index.graph.with_canonical_names(user or self._user, user)
+                interval = event_interval(named.event, index, vector, user)
+        asked = named.asked_time(interval, may_be_tense=as_of is None)
+        if asked is None or not named.intervals or as_of is not None or self._knows_time():
+            return asked
+        return replace(asked, is_guess=depends_on_now(question, asked_at))
+
+    def _knows_time(self) -> bool:
+        """Return whether the time of the clock is that at which questions are asked: see :meth:`_asked_at`."""
+        from worldthread.extract.when import DAY
+
+        with self.record.read_lock() as graph:
+            latest = graph.latest_episode
+        is_live = latest is not None and latest.recorded_at is not None and abs(latest.recorded_at - latest.at) < DAY
+        return is_live or self._clock is not time.time
+
+    def _asked_at(self, as_of: float | None) -> float | None:
+        """Return the world time at which a question is asked, which "yesterday" means; ``None`` in an empty memory.
+
+        A memory of another time is asked as of its end: its latest episode was recorded long after it was told. Where
+        that is not so, or the caller gives the clock, it is the time of the clock.
+        """
+        from worldthread.extract.when import is_date
+
+        with self.record.read_lock() as graph:
+            latest = graph.latest_episode
+        if as_of is not None or latest is None:
+            return as_of
+        if not is_date(latest.at):
+            return latest.at
+        return max(self._clock(), latest.at) if self._knows_time() else latest.at
 
     @timed("ask")
     @step("ask")
@@ -666,10 +748,12 @@ class Memory:
         from worldthread.answering import MemoryAccess
         from worldthread.retrieve.query import as_asked_by
 
-        def recall(text: str, k: int, kinds: Collection[Kind] = KINDS) -> Recall:
-            return self.recall(
-                text, k=k, as_of=as_of, kinds=kinds, method=method, max_tokens=max_tokens, where=where,
-                min_score=min_score,
+        def recall(
+            text: str, k: int, kinds: Collection[Kind] = KINDS, asked_time: AskedTime | None = _NOT_READ
+        ) -> Recall:
+            return self._recall(
+                text, k=k, as_of=as_of, kinds=kinds, method=method, only_current=True, max_tokens=max_tokens,
+                where=where, min_score=min_score, asked_time=asked_time,
             )  # fmt: skip
 
         if self.model is not None:
@@ -686,9 +770,12 @@ class Memory:
         question = require_query(question, "a question")
         require_count(k, "k")
         user = user_asked_for(where) or self._user
-        asked = question if user == USER else as_asked_by(user, question)
+        at = to_asked_time(as_of, self._store.graph)
+        named = self._asked_time(question, where, self._asked_at(at), at)
+        asked = question if named is None else named.without_clause(question)
+        asked = asked if user == USER else as_asked_by(user, asked)
         embedder = self._index.embedder
-        access = MemoryAccess(recall, embedder.embed, embedder.embed_queries, self._rarities)
+        access = MemoryAccess(partial(recall, asked_time=named), embedder.embed, embedder.embed_queries, self._rarities)
         return answer_without_model(question, asked, access, k=k, max_tokens=max_tokens)
 
     def _outdated_in(self, episode: Episode, at: float | None) -> list[Version]:
@@ -724,7 +811,8 @@ class Memory:
         with self.record.read_lock() as graph:
             view, selection = graph.view(at), None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
-            return [version for key in keys for version in view.versions_about(key, selection)]
+            found = [_lasting_about(graph, key, selection) for key in keys]
+            return [v for versions in found for v in sorted(versions, key=by_names) if view.covers(v.interval)]
 
     def timeline(self, entity: str, *, where: Filter | None = None) -> list[Version]:
         """List everything that ever held about an entity, with sources and the reasons why it ended.
@@ -743,7 +831,7 @@ class Memory:
         with self.record.read_lock() as graph:
             selection = None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
-            return [v for key in keys for v in graph.view().timeline(key, selection)]
+            return [v for key in keys for v in sorted(_lasting_about(graph, key, selection), key=timeline_order)]
 
     def entities(self, prefix: str = "") -> list[str]:
         """List the names that statements are about.
@@ -878,12 +966,16 @@ class Memory:
         last = None
         with self.record.read_lock() as graph:
             view = graph.view(at)
-            versions_of = graph.numbered_versions if condition is None else graph.select(condition).versions_of
+            selection = None if condition is None else graph.select(condition)
             for place, number in graph.listed_versions(after):
                 interval = Interval(place[0], place[2])
                 if only_current and not view.covers(interval):
                     continue
-                found = [version for version in versions_of(number) if version.interval == interval]
+                found = [
+                    lasting
+                    for version, lasting in graph.told_and_lasting(number, selection)
+                    if version.interval == interval and (not only_current or view.covers(lasting.interval))
+                ]
                 if found and len(items) >= limit:
                     return Page(tuple(items), None if last is None else place_as_text(*last))
                 items += found

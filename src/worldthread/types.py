@@ -476,6 +476,8 @@ class Hit:
             when there is no such path.
         version: for a statement, when it holds, which episodes it comes from, and why it ended; ``None`` for an
             episode.
+        outdated: facts that were read from the thesis or the episode and that had ended by the time asked about, as
+            their last versions. It is still evidence for everything else that it says.
     """
 
     item: Statement | Episode
@@ -483,10 +485,40 @@ class Hit:
     kind: Kind
     path: tuple[str, ...] = ()
     version: Version | None = None
+    outdated: tuple[Version, ...] = ()
 
     def __repr__(self) -> str:
         text = self.item.text if isinstance(self.item, Episode) else str(self.item)
         return f"Hit({self.kind} {short_repr(text)}, score={self.score:.3f})"
+
+
+@dataclass(frozen=True)
+class AskedTime:
+    """The time that a question asks about, by its own words.
+
+    Args:
+        words: the words that say so, such as "in 2023" or "before she moved"; empty where only its verb is past.
+        interval: the time, from ``-math.inf`` or until ``math.inf`` where it is open; ``None`` where the memory does
+            not know it, such as that of "after the wedding".
+        years: the years that a noun of the question has, such as "2023" of "my 2023 marathon", which evidence must
+            agree with.
+        clause: those of the words that name what happened, such as "before she moved", which are not searched for.
+        is_tense: whether only the tense of the question says that it is about what was.
+        is_guess: whether "last year" is read against the end of a memory of another time, of which nobody said when the
+            question is asked. Passages are not left out by such a time.
+    """
+
+    words: str
+    interval: Interval | None
+    years: tuple[str, ...] = ()
+    clause: str = ""
+    is_tense: bool = False
+    is_guess: bool = False
+
+    def without_clause(self, question: str) -> str:
+        """Return a question without :attr:`clause`; the question itself where nothing else is asked."""
+        left = question.replace(self.clause, " ").strip(" ,") if self.clause else question
+        return left if any(map(str.isalpha, left)) else question
 
 
 @dataclass(frozen=True)
@@ -498,7 +530,8 @@ class Recall:
         hits: facts, then theses, then episodes, best first within each kind.
         text: the hits in words, ready for a prompt, within the requested number of tokens.
         method: the name of the retrieval method.
-        as_of: the world time that was asked about; ``None`` for now.
+        as_of: the world time that the caller asked about; ``None`` for now.
+        asked_time: the time that the question names; ``None`` where it names none.
     """
 
     query: str
@@ -506,6 +539,7 @@ class Recall:
     text: str = ""
     method: str = ""
     as_of: float | None = None
+    asked_time: AskedTime | None = None
 
     @property
     def facts(self) -> tuple[Hit, ...]:

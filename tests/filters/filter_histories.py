@@ -9,7 +9,7 @@ from typing import Any
 
 from worldthread import Ending, Episode, Extraction, Fact, Filter, Thesis, Version
 from worldthread.graph import Fold, fold
-from worldthread.types import Statement
+from worldthread.types import Interval, Statement
 
 USERS, AGENTS, SESSIONS, SOURCES = ("", "anna", "bob", "Anna"), ("", "helper"), ("", "s1", "s2"), ("", "chat", "mail")
 SPEAKERS = ("", "Anna", "anna ", "Bob")
@@ -130,6 +130,30 @@ class Definition:
     def of(cls, episodes: Sequence[Episode]) -> Definition:
         return cls(sorted(episodes, key=lambda e: (e.at, e.id)), fold(episodes))
 
+    def lasting(self, version: Version) -> Version:
+        """The version, ended with the last of the facts that an episode states of what its sentence says."""
+        sentence = version.statement
+        if isinstance(sentence, Fact):
+            return version
+        words = {word.strip(".!?").lower() for word in sentence.text.split()} | {o.lower() for o in sentence.objects}
+        facts = {
+            fact
+            for episode in self.episodes
+            if episode.id in version.sources
+            for fact in episode.extraction.statements
+            if isinstance(fact, Fact) and {fact.subject.strip().lower(), fact.object.strip().lower()} <= words
+        }
+        ends = [v for f in facts for v in self.folded.versions[f] if set(v.sources) & set(version.sources)]
+        if not ends:
+            return version
+        last = max(ends, key=lambda v: (v.interval.valid_to, v.interval.valid_from))
+        begin, end = version.interval.valid_from, last.interval.valid_to
+        if end >= version.interval.valid_to:
+            return version
+        if end <= begin:
+            begin = min(end, min(v.interval.valid_from for v in ends))
+        return replace(version, interval=Interval(begin, end), ended_by=last.ended_by, reason=last.reason)
+
     def ids(self, meets: Oracle) -> list[str]:
         """The ids of the selected episodes."""
         return [episode.id for episode in self.episodes if meets(episode, None)]
@@ -139,8 +163,8 @@ class Definition:
         by_id = {episode.id: episode for episode in self.episodes}
         found = set()
         for versions in self.folded.versions.values():
-            for version in versions:
-                statement = version.statement
+            for told in versions:
+                version, statement = self.lasting(told), told.statement
                 sources = tuple(id_ for id_ in version.sources if meets(by_id[id_], statement))
                 if sources:
                     tells_end = version.ended_by is not None and meets(by_id[version.ended_by], statement)

@@ -202,8 +202,8 @@ export interface Answer {
   model: string;
   reasoning: string;
   as_of: number | null;
-  /** The words of the question that say as of when it is asked. */
-  named: string | null;
+  /** The time that the question names, in words; empty without one. */
+  asked_time: string;
   /** The statements behind the answer, also those that its texts state. */
   evidence: Statement[];
   sources: (Hit | EpisodeHit)[];

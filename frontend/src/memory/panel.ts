@@ -337,8 +337,7 @@ export class Panel {
   /** An answer by rule, its evidence, and what else was recalled; `model` is the name of the model that can be asked too, empty without one. */
   answer(told: Answer, when: When, model: string, askModel: (place: HTMLElement) => void): void {
     const { answer, sources, nearest, hits, as_of: moment } = told;
-    const asOf =
-      told.as_of === null ? "" : told.named === null ? `as of ${namedTime(told.as_of)}` : `as of the end of ${told.named}`;
+    const asOf = told.asked_time || (told.as_of === null ? "" : `as of ${namedTime(told.as_of)}`);
     fill(
       this.place,
       h("p", { class: "kicker" }, ["question", asOf].filter(Boolean).join(" · ")),

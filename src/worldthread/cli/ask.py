@@ -117,6 +117,8 @@ def ask(
 
 
 def _fields(memory: Memory, answer: Answer) -> dict[str, Any]:
+    from worldthread.retrieve.text import shown_asked_time
+
     return {
         "question": answer.question,
         "answer": answer.text,
@@ -126,14 +128,19 @@ def _fields(memory: Memory, answer: Answer) -> dict[str, Any]:
         "sources": [hit_fields(memory, hit) for hit in answer.sources],
         "nearest": [hit_fields(memory, hit) for hit in answer.nearest],
         "confidence": answer.confidence,
+        "asked_time": shown_asked_time(answer.asked_time) or None,
     }
 
 
 def _print(memory: Memory, answer: Answer) -> None:
     from rich.text import Text
 
+    from worldthread.retrieve.text import shown_asked_time
+
     out = console()
     out.print(Text(harmless(str(answer)), style="bold" if answer.text else "yellow"))
+    if when := shown_asked_time(answer.asked_time):
+        note(f"asked for: {when}")
     if answer.sources:
         out.print(Text("\nSources:", style="dim"))
     for hit in answer.sources:

@@ -102,6 +102,7 @@ def recall(
     """
     from worldthread.errors import InputError
     from worldthread.retrieve.rerank import load_reranker
+    from worldthread.retrieve.text import shown_asked_time
 
     if adaptive and k is not None:
         raise InputError("give either -k or --adaptive: both say where the lists end")
@@ -123,6 +124,8 @@ def recall(
         if as_json:
             for hit in found.hits:
                 print_json(hit_fields(store, hit))
+    if when := shown_asked_time(found.asked_time):
+        note(f"asked for: {when}")
     if not found.hits:
         note("the memory has nothing relevant")
         raise typer.Exit(NOTHING_FOUND)

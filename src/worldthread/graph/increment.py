@@ -88,6 +88,11 @@ class IncrementalFold:
             self._set_last(episodes.last())
         self._recompute(number, touched | disturbed, gone)
 
+    @property
+    def last(self) -> tuple[float, str] | None:
+        """World time and id of the latest episode; ``None`` without one."""
+        return self._last
+
     def _set_last(self, order: tuple[float, str] | None) -> None:
         self._last = order
         self._state.now = -FOREVER if order is None else order[0]

@@ -119,6 +119,21 @@ class StatementSelection:
             )
         return tuple(found)
 
+    def without_hidden_end(self, statement: int, version: Version) -> Version:
+        """Return a version of a statement without why it ended, if an episode says so that is not selected.
+
+        Args:
+            statement: number of the statement.
+            version: with the episode and the reason that ended it.
+
+        Returns:
+            The version; the time of its end stays.
+        """
+        ended_by = None if version.ended_by is None else self._state.episodes.numbers.get(version.ended_by)
+        if ended_by is not None and self._vouching(self._item(statement))[ended_by]:
+            return version
+        return replace(version, ended_by=None, reason=None)
+
     def versions(self, statement: Statement) -> tuple[Version, ...]:
         """Return the selected versions of a statement, in any spelling; see :meth:`versions_of`."""
         found = [self.versions_of(number) for number in self._state.find(statement)]

@@ -23,6 +23,7 @@ from worldthread.graph.increment import IncrementalFold
 from worldthread.graph.merges import MergedNamesByUser, SameNames
 from worldthread.graph.name_links import NameLinks
 from worldthread.graph.selection import StatementSelection
+from worldthread.graph.sentences import FactsInSentences
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
@@ -86,6 +87,7 @@ class TemporalGraph:
         self._statements = state.statements
         self._episodes = state.episodes
         self._fold = IncrementalFold(state)
+        self._sentences = FactsInSentences(state)
 
     def __repr__(self) -> str:
         statements = sum(1 for _ in self._state.asserted())
@@ -622,6 +624,12 @@ class TemporalGraph:
         return self._state.now
 
     @property
+    def latest_episode(self) -> EpisodeRecord | None:
+        """The episode with the latest world time; ``None`` in an empty graph."""
+        last = self._fold.last
+        return None if last is None else self.episode(last[1])
+
+    @property
     def live_episodes(self) -> Collection[int]:
         """The numbers of the episodes that were not forgotten."""
         return self._episodes.numbers.values()
@@ -809,6 +817,126 @@ class TemporalGraph:
             The versions in order of time; empty when no episode asserts the statement.
         """
         return self._state.versions_of(statement) if self._state.assertions.count(statement) else ()
+
+    # -- how long sentences hold ------------------------------------------------------------------------------------
+
+    def lasting_versions(self, statement: int, selection: StatementSelection | None = None) -> tuple[Version, ...]:
+        """Return the versions of a statement, those of a thesis only as long as the facts that stand in it.
+
+        Args:
+            statement: one of :attr:`statement_numbers`.
+            selection: what counts of the versions of a statement; ``None`` for all of them.
+
+        Returns:
+            The versions in order of time; see :mod:`worldthread.graph.sentences`.
+        """
+        return tuple(lasting for _, lasting in self.told_and_lasting(statement, selection))
+
+    def told_and_lasting(
+        self, statement: int, selection: StatementSelection | None = None
+    ) -> list[tuple[Version, Version]]:
+        """Return the versions of a statement, each with the one of :meth:`lasting_versions`.
+
+        Args:
+            statement: one of :attr:`statement_numbers`.
+            selection: what counts of the versions of a statement; ``None`` for all of them.
+
+        Returns:
+            Pairs in order of time.
+        """
+        told = self.numbered_versions(statement) if selection is None else selection.versions_of(statement)
+        if self.is_fact(statement):
+            return [(version, version) for version in told]
+        whole = told if selection is None else self.numbered_versions(statement)
+        pairs = []
+        for version in told:  # when it holds is what all say; why it ended is told by what is selected
+            said = next(one for one in whole if one.interval == version.interval and version.sources[0] in one.sources)
+            lasting = self._sentences.lasting(statement, said)
+            if selection is not None:
+                lasting = replace(selection.without_hidden_end(statement, lasting), sources=version.sources)
+            pairs.append((version, replace(lasting, statement=version.statement)))
+        return pairs
+
+    def lasts(self, statement: int, at: float | None = None, selection: StatementSelection | None = None) -> bool:
+        """Return whether a statement holds; a thesis only as long as the facts that stand in it.
+
+        Args:
+            statement: one of :attr:`statement_numbers`.
+            at: a world time; ``None`` for now.
+            selection: what counts of the versions of a statement; ``None`` for all of them.
+
+        Returns:
+            Whether it holds then.
+        """
+        if selection is None and (self.is_fact(statement) or not self._state.holds(statement, at)):
+            return self._state.holds(statement, at)
+        view = self.view(at)
+        return any(view.covers(version.interval) for version in self.lasting_versions(statement, selection))
+
+    def facts_in_sentence(self, thesis: int, episodes: Iterable[str]) -> list[int]:
+        """Return the facts that stand in a thesis.
+
+        Args:
+            thesis: number of the thesis.
+            episodes: ids of episodes that assert it.
+
+        Returns:
+            The numbers of those facts of the episodes; see :mod:`worldthread.graph.sentences`.
+        """
+        numbers = (self._episodes.number(episode) for episode in episodes)
+        return list(dict.fromkeys(fact for one in numbers for fact in self._sentences.standing_in(thesis, one)))
+
+    def sentences_with_fact(self, fact: int, episode: str) -> list[int]:
+        """Return the theses of an episode in which one of its facts stands.
+
+        Args:
+            fact: number of the fact.
+            episode: id of the episode.
+
+        Returns:
+            The numbers of the theses.
+        """
+        number = self._episodes.number(episode)
+        theses = dict.fromkeys(one for one in self.statements_of(number) if not self.is_fact(one))
+        return [thesis for thesis in theses if fact in self._sentences.standing_in(thesis, number)]
+
+    def outdated_in(
+        self,
+        item: int,
+        *,
+        is_episode: bool,
+        since: float | None = None,
+        selection: StatementSelection | None = None,
+    ) -> tuple[Version, ...]:
+        """Return the facts that were read from an episode or a thesis and that something else has ended.
+
+        Args:
+            item: the number of the episode, or of the thesis.
+            is_episode: whether it is that of an episode.
+            since: the world time by which they were over; ``None`` for now.
+            selection: what counts of the versions of a statement; ``None`` for all of them.
+
+        Returns:
+            The last version of each that rests on the text and was over by then. What the text itself tells as past,
+            such as an event, is not among them: nothing has ended it.
+        """
+        ids, last = self._episodes.ids, self._state.now if since is None else since
+        versions_of = self.numbered_versions if selection is None else selection.versions_of
+        if is_episode:
+            stated = [(item, fact) for fact in self._sentences.facts_of(item)]
+        else:
+            sources = dict.fromkeys(source for version in versions_of(item) for source in version.sources)
+            episodes = (self._episodes.numbers[source] for source in sources)
+            stated = [(each, fact) for each in episodes for fact in self._sentences.standing_in(item, each)]
+        found: dict[int, Version] = {}
+        for episode, fact in stated:
+            versions = versions_of(fact)
+            told = [version for version in versions if ids[episode] in version.sources]
+            if not told or told[-1].ended_by in told[-1].sources:
+                continue
+            if all(v.interval.valid_to <= last or v.interval.valid_from >= v.interval.valid_to for v in versions):
+                found[fact] = told[-1]
+        return tuple(found.values())
 
     # -- the space of what was forgotten ----------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 from worldthread.arguments import require_finite
 from worldthread.graph.selection import StatementSelection
@@ -39,6 +39,16 @@ def statements_about(view: StatementView, name: str) -> list[Statement]:
     """
     facts = {fact.key: fact for fact in (*view.facts(subject=name), *view.facts(object=name))}
     return [*(facts[key] for key in sorted(facts)), *view.theses(about=name)]
+
+
+def by_names(version: Version) -> tuple[bool, tuple[Any, ...], Interval, tuple[str, ...]]:
+    """Return the place of a version in a list of what holds: facts by their names, then theses by their text."""
+    return isinstance(version.statement, Thesis), version.statement.key, version.interval, version.sources
+
+
+def timeline_order(version: Version) -> tuple[Interval, str, tuple[str, ...], str]:
+    """Return the place of a version in a timeline."""
+    return version.interval, str(version.statement), version.sources, version.statement.id
 
 
 class GraphView:
@@ -213,22 +223,6 @@ class GraphView:
         """
         return statements_about(self, name)
 
-    def versions_about(self, name: str, selection: StatementSelection | None = None) -> list[Version]:
-        """Return what holds about ``name``, each time in the version that holds then: one for each user who states it.
-
-        Args:
-            name: a name in any spelling.
-            selection: only what it selects of the same graph; ``None`` for all.
-
-        Returns:
-            Versions of facts, sorted by normalised names, then of theses, sorted by normalised text.
-        """
-        state = self._state
-        versions_of = state.versions_of if selection is None else selection.versions_of
-        numbers = (number for number in state.about(name, user=self._user) if state.holds(number, self.at))
-        found = [v for number in numbers for v in versions_of(number) if self.covers(v.interval)]
-        return sorted(found, key=lambda v: (isinstance(v.statement, Thesis), v.statement.key, v.interval, v.sources))
-
     def said_by(self, speaker: str, since: float, most: int = 20) -> list[tuple[float, Fact]]:
         """Return the facts that the latest episodes of a speaker assert, unless they turned out never to have held.
 
@@ -320,4 +314,4 @@ class GraphView:
             found += state.versions_of(number) if selection is None else selection.versions_of(number)
         if self.at is not None:
             found = [version for version in found if version.interval.valid_from <= self.at]
-        return sorted(found, key=lambda v: (v.interval, str(v.statement), v.sources, v.statement.id))
+        return sorted(found, key=timeline_order)

@@ -11,6 +11,7 @@ from pydantic import Field
 from worldthread.mcp.tool_results import render_errors, tool_result
 from worldthread.memory import Memory
 from worldthread.names import normalise_name
+from worldthread.retrieve.text import shown_asked_time
 from worldthread.schemas.arguments import MAX_NAME, AsOf, Entity, Limit, MinScore, Question, Where, filter_of
 from worldthread.schemas.results import (
     AskResult,
@@ -86,8 +87,10 @@ class ReadingTools:
             min_score=min_score,
         )
         statements, passages = split_hits(self._memory, found.hits)
-        data = RecallResult(statements=statements, passages=passages)
-        return tool_result(found.text or "Nothing about this is remembered.", data)
+        asked_time = shown_asked_time(found.asked_time)
+        data = RecallResult(statements=statements, passages=passages, asked_time=asked_time)
+        when = f" {asked_time}" if asked_time else ""
+        return tool_result(found.text or f"Nothing about this is remembered{when}.", data)
 
     @render_errors
     def ask(
@@ -116,10 +119,13 @@ class ReadingTools:
             allow_inferred=allow_inferred,
         )
         statements, passages = split_hits(self._memory, answer.sources)
-        lines = [str(answer), *(["Sources:"] if answer.sources else []), *map(hit_line, answer.sources)]
+        asked_time = shown_asked_time(answer.asked_time)
+        lines = [f"{answer} ({asked_time})" if asked_time else str(answer)]
+        lines += [*(["Sources:"] if answer.sources else []), *map(hit_line, answer.sources)]
         data = AskResult(
-            answer=answer.text, support=answer.support, statements=statements, passages=passages, model=answer.model
-        )
+            answer=answer.text, support=answer.support, statements=statements, passages=passages, model=answer.model,
+            asked_time=asked_time,
+        )  # fmt: skip
         return tool_result("\n".join(lines), data)
 
     @render_errors

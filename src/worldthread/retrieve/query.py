@@ -32,6 +32,7 @@ class Query:
             the next use those that hold at this time. Methods that score everything ignore it: the caller selects.
         only_current: whether methods that follow statements leave out those that do not hold at that time.
         kind: what kind of answer the question wants.
+        asked_at: the world time against which "yesterday" in the question is read; ``None`` for ``at``, or the latest.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Query:
     at: float | None = None
     only_current: bool = True
     kind: QuestionKind = QuestionKind.PLAIN
+    asked_at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,11 @@ def as_asked_by(user: str, question: str) -> str:
         The question; the verb keeps its form, because only words and meaning are compared.
     """
     return _FIRST_PERSON.sub(lambda match: f"{user}'s" if match[0].lower() in ("my", "mine") else user, question)
+
+
+def is_first_person(text: str) -> bool:
+    """Return whether a text says "I", "me" or "my"."""
+    return _FIRST_PERSON.search(text) is not None
 
 
 def names_in(text: str, find: Callable[[str], int | None]) -> tuple[int, ...]:

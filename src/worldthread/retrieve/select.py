@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from worldthread.graph import TemporalGraph
 from worldthread.graph.selection import StatementSelection
 from worldthread.names import normalise_text
+from worldthread.retrieve.asked_time import tells_past
+from worldthread.retrieve.evidence_times import EvidenceTimes
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
 from worldthread.retrieve.words import words_of
-from worldthread.types import Fact, Kind, Statement, Version
+from worldthread.types import Fact, Kind, Statement, Thesis, Version
 from worldthread.vectors.exact import best
 
 _FIRST_MORE: Final = 8
@@ -66,6 +68,7 @@ def best_statements(
     at: float | None,
     only_current: bool = True,
     selection: StatementSelection | None = None,
+    times: EvidenceTimes | None = None,
 ) -> list[tuple[int, float]]:
     """Return the best facts, or the best theses.
 
@@ -77,19 +80,20 @@ def best_statements(
         at: a world time; ``None`` for now.
         only_current: leave out what does not hold at that time and was not told as past.
         selection: what counts of the versions of a statement; ``None`` for all of them.
+        times: decides what counts for the time that the question names; ``None`` where it names none.
 
     Returns:
         Numbers and scores, best first.
     """
     graph = index.graph
-    view = graph.view(at)
     of_kind = index.are_facts if kind == "fact" else ~index.are_facts
     likely = np.where(of_kind, scores.statements, np.float32(-np.inf))
 
+    if times is not None and only_current:
+        return _scored(likely, best_holding(likely, k, _each(times.counts), index.statement_ties))
+
     def holds(number: int) -> bool:
-        if selection is not None:
-            return any(view.covers(version.interval) for version in selection.versions_of(number))
-        return graph.statement_holds(number, at)
+        return graph.lasts(number, at, selection)
 
     @cache
     def of_present() -> set[tuple[str, ...]]:
@@ -103,10 +107,11 @@ def best_statements(
             return bool(graph.numbered_statement(number) if selection is None else selection.versions_of(number))
         if holds(number):
             return True
-        versions = graph.numbered_versions(number) if selection is None else selection.versions_of(number)
+        versions = graph.lasting_versions(number, selection)
+        if not any(_was_told_as_past(graph, version, at) for version in versions):
+            return False
         # "lived in Rome" is no answer to where somebody lives once "lives in Oslo" is known
-        is_past = any(graph.was_told_as_past(version, at) for version in versions)
-        return is_past and _tenseless(graph.numbered_statement(number)) not in of_present()
+        return kind == "thesis" or _tenseless(graph.numbered_statement(number)) not in of_present()
 
     return _scored(likely, best_holding(likely, k, _each(is_found), index.statement_ties))
 
@@ -124,6 +129,7 @@ def best_episodes(
     at: float | None,
     only_current: bool = True,
     text_of: Callable[[str], str] | None = None,
+    times: EvidenceTimes | None = None,
 ) -> list[tuple[int, float]]:
     """Return the best episodes that are not after ``at`` and not outdated.
 
@@ -138,6 +144,7 @@ def best_episodes(
         at: a world time; ``None`` for now.
         only_current: leave out outdated episodes.
         text_of: returns the text of an episode by its id; ``None`` lists equal texts too.
+        times: decides what counts for the time that the question names; ``None`` where it names none.
 
     Returns:
         Numbers and scores, best first.
@@ -145,14 +152,16 @@ def best_episodes(
     graph = index.graph
 
     def is_told_rightly(statement: int) -> bool:
-        return graph.statement_holds(statement, at) or any(
-            graph.was_told_as_past(version, at) for version in graph.numbered_versions(statement)
+        return graph.lasts(statement, at) or any(
+            _was_told_as_past(graph, version, at) for version in graph.lasting_versions(statement)
         )
 
     def holds(number: int) -> bool:
         record = graph.numbered_episode(number)
         if record is None or (at is not None and record.at > at):
             return False
+        if times is not None and only_current:
+            return times.counts_episode(number)
         stated = graph.statements_of(number) if only_current else []
         return not stated or any(map(is_told_rightly, stated))
 
@@ -190,6 +199,16 @@ def best_episodes(
     best_first = _each(lambda number: holds(number) and is_first_of_turn(number) and is_said_first(number))
     found = best_holding(scores.episodes, k, best_first, index.episode_ties)
     return _scored(scores.episodes, found)
+
+
+def _was_told_as_past(graph: TemporalGraph, version: Version, at: float | None) -> bool:
+    """Return whether a version was over when it was told; a sentence in the past was, though its day was not."""
+    if graph.was_told_as_past(version, at):
+        return True
+    statement, interval = version.statement, version.interval
+    if not isinstance(statement, Thesis) or version.ended_by not in version.sources or interval.is_open:
+        return False
+    return interval.valid_from < interval.valid_to and tells_past(statement.text)
 
 
 def _each(holds: Callable[[int], bool]) -> Callable[[Numbers], NDArray[np.bool_]]:
@@ -278,5 +297,5 @@ def version_shown(
 ) -> Version | None:
     """Return the version of a statement that holds now (``at`` is ``None``) or at a world time, else its last."""
     view = graph.view(at)
-    versions = graph.numbered_versions(number) if selection is None else selection.versions_of(number)
+    versions = graph.lasting_versions(number, selection)
     return next((version for version in versions if view.covers(version.interval)), versions[-1] if versions else None)

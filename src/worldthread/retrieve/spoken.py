@@ -30,14 +30,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.errors import MissingExtraError
 from worldthread.extract.times import time_expressions
 from worldthread.retrieve.cache import CacheKey
 from worldthread.retrieve.conversation import ConversationIndex
@@ -221,14 +219,12 @@ def _is_standing(index: RetrievalIndex, conversation: ConversationIndex) -> NDAr
 def _nearness(query: Query, conversation: ConversationIndex) -> Floats | None:
     """Return how near to a time in the question each place is, in [0, 1]; ``None`` when it names no time."""
     times = conversation.times
-    at = float(times.max()) if query.at is None else query.at
-    periods: list[tuple[float, float]] = []
-    with suppress(MissingExtraError):
-        periods = [
-            (time.valid_from, time.valid_to)
-            for time in time_expressions(query.text, at)
-            if time.role in ("at", "during") and time.valid_from is not None and time.valid_to is not None
-        ]
+    asked_at = query.at if query.asked_at is None else query.asked_at
+    periods = [
+        (time.valid_from, time.valid_to)
+        for time in time_expressions(query.text, float(times.max()) if asked_at is None else asked_at)
+        if time.role in ("at", "during") and time.valid_from is not None and time.valid_to is not None
+    ]
     if not periods:
         return None
     distance = np.full(len(times), np.inf)

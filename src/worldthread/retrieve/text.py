@@ -9,7 +9,7 @@ from typing import Final
 
 from worldthread.extract.when import DAY, is_date, shown_beginning, shown_period, shown_time
 from worldthread.graph.fold import SAID_TO_END
-from worldthread.types import Episode, Fact, Hit, Version
+from worldthread.types import AskedTime, Episode, Fact, Hit, Version
 
 _BYTES_PER_TOKEN: Final = 3
 _HEADS: Final = {"fact": "Facts:", "thesis": "Statements:", "episode": "Passages:"}
@@ -85,8 +85,35 @@ def shown_days(version: Version) -> str | None:
         return shown_period(interval.valid_from, interval.valid_to)
     if statement.begins_by is None or statement.valid_from != interval.valid_from:
         return None
-    is_event = isinstance(statement, Fact) and _EVENT.match(statement.relation) is not None
+    is_event = isinstance(statement, Fact) and tells_event(statement)
     return shown_beginning(statement.valid_from, statement.begins_by, is_event=is_event)
+
+
+def tells_event(fact: Fact) -> bool:
+    """Return whether a fact tells what happened, not what is so: its relation is a verb in the past."""
+    return _EVENT.match(fact.relation) is not None
+
+
+def shown_asked_time(asked: AskedTime | None) -> str:
+    """Return the time that a question asks about in words.
+
+    Args:
+        asked: the time.
+
+    Returns:
+        Such as "in 2023", "before 2020-01-01", "after 2024-03-01", and "at an unknown time (after the wedding)"; empty
+        where the question names none.
+    """
+    if asked is None or asked.is_tense:
+        return ""
+    if asked.interval is None:
+        return f"at an unknown time ({asked.words})"
+    begin, end = asked.interval.valid_from, asked.interval.valid_to
+    if math.isinf(begin):
+        return f"before {shown_time(end)}" if end < math.inf else ""
+    if math.isinf(end):
+        return f"from {shown_time(begin)} on"
+    return shown_period(begin, end) or f"from {shown_time(begin)} until {shown_time(end)}"
 
 
 def listed_hit(mark: str, hit: Hit) -> str:

@@ -16,6 +16,7 @@ from worldthread.types import Episode, Fact, Hit, Statement, Version
 
 _EXCERPT: Final = 300
 _PASSAGE: Final = 2000
+_ASKED_TIME: Final = 'The time that the question names, as understood, such as "in 2023"; empty if it names none'
 _SOURCES: Final = 5  # episodes named for one statement: a common statement has thousands
 
 When: TypeAlias = Annotated[
@@ -61,6 +62,7 @@ class RecallResult(BaseModel):
 
     statements: list[FactResult]
     passages: list[PassageResult]
+    asked_time: str = Field(default="", description=_ASKED_TIME)
 
 
 class AskResult(BaseModel):
@@ -74,6 +76,7 @@ class AskResult(BaseModel):
     statements: list[FactResult] = Field(description="The statements that support the answer")
     passages: list[PassageResult] = Field(description="The passages that support the answer")
     model: str = Field(description="The chat model that answered; empty if the answer is taken from what is remembered")
+    asked_time: str = Field(default="", description=_ASKED_TIME)
 
 
 class EntityResult(BaseModel):

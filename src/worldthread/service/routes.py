@@ -19,6 +19,7 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.filters import Filter
 from worldthread.memory import Memory
 from worldthread.places import episode_place, version_place
+from worldthread.retrieve.text import shown_asked_time
 from worldthread.schemas.results import (
     AskResult,
     CorrectResult,
@@ -185,7 +186,12 @@ def recall(call: Called, body: r.RecallBody) -> r.RecallAnswer:
             where=r.filter_of(body.where),
         )  # fmt: skip
         statements, passages = split_hits(memory, found.hits)
-        return r.RecallAnswer(statements=statements, passages=passages, text=found.text)
+        return r.RecallAnswer(
+            statements=statements,
+            passages=passages,
+            text=found.text,
+            asked_time=shown_asked_time(found.asked_time),
+        )
 
 
 @router.post("/ask", summary="Answer a question from what is remembered")
@@ -197,8 +203,9 @@ def ask(call: Called, body: r.AskBody) -> AskResult:
         )
         statements, passages = split_hits(memory, answer.sources)
         return AskResult(
-            answer=answer.text, support=answer.support, statements=statements, passages=passages, model=answer.model
-        )
+            answer=answer.text, support=answer.support, statements=statements, passages=passages, model=answer.model,
+            asked_time=shown_asked_time(answer.asked_time),
+        )  # fmt: skip
 
 
 @router.post("/about", summary="List what holds about an entity")

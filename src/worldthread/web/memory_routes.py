@@ -17,7 +17,7 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.when import world_time
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, number_variants
-from worldthread.retrieve.text import shown_days
+from worldthread.retrieve.text import shown_asked_time, shown_days
 from worldthread.types import Episode, Fact, Hit, Recall, Statement, Version
 from worldthread.web.answers import json_response, number_parameter, read_json, shown_path, text_parameter
 from worldthread.web.app_state import FILE_KEY, AppState
@@ -35,7 +35,6 @@ from worldthread.web.memories import OpenMemory
 from worldthread.web.name_kinds import name_kind
 from worldthread.web.names import NameIndex
 from worldthread.web.overview import CountedTime
-from worldthread.web.question_times import question_time
 
 if TYPE_CHECKING:
     from worldthread.answer import Answer
@@ -52,7 +51,6 @@ _MAX_HITS: Final = 50
 _SOURCES: Final = 8  # episodes named for one version: a common statement has thousands
 _TEXT: Final = 20_000  # characters of an episode
 _QUESTION: Final = 2000  # characters
-_DATES: Final = 1e8  # times nearer to zero are turns
 _MAX_EVIDENCE: Final = 8
 _MAX_TEXTS: Final = 50
 
@@ -259,16 +257,19 @@ def _recall(opened: OpenMemory, request: Request) -> dict[str, Any]:
     k = max(number_parameter(request, "k", _HITS, _MAX_HITS), 1)
     given = request.query_params.get("at")
     at = _page_time(given) if given else None
-    # without a time, the past is included and marked; with one, only what held then
+    found = _found(opened, question, k, at)
+    return {"question": question, "asked_time": shown_asked_time(found.asked_time), **_recalled(opened, found)}
+
+
+def _found(opened: OpenMemory, question: str, k: int, at: float | None) -> Recall:
+    """Recall what held at the time asked about; without one, include the past, which is marked."""
     found = opened.memory.recall(question, k=k, as_of=at, only_current=at is not None)
-    return {"question": question, **_recalled(opened, found)}
+    asked = found.asked_time
+    return found if at is not None or asked is None or asked.is_tense else opened.memory.recall(question, k=k)
 
 
 def _ask(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Answer a question by rule, and show what was recalled.
-
-    The question is answered as of the time that is given, or that it names. What texts say later of a time is not known
-    as of that time: without an answer there, all is asked.
 
     Args:
         opened: the memory.
@@ -283,15 +284,9 @@ def _ask(opened: OpenMemory, request: Request) -> dict[str, Any]:
 def _answered(opened: OpenMemory, question: str, given: str | None) -> dict[str, Any]:
     """Answer a question with the model of a memory, or by rule without one; see :func:`_ask`."""
     at = _page_time(given) if given else None
-    with opened.read_lock() as (graph, _):
-        has_dates = graph.now >= _DATES
-    named = question_time(question) if at is None and has_dates else None
-    answer = opened.memory.ask(question, as_of=at if named is None else named.last)
-    if named is not None and answer.text is None and opened.memory.model is None:
-        later = opened.memory.ask(question)
-        named, answer = (None, later) if later.text is not None else (named, answer)
-    as_of = at if named is None else named.last
-    found = opened.memory.recall(question, k=_HITS, as_of=as_of, only_current=as_of is not None)
+    answer = opened.memory.ask(question, as_of=at)
+    asked = answer.asked_time
+    found = _found(opened, question, _HITS, at)
     with opened.read_lock() as (graph, _):
         return {
             "question": question,
@@ -300,9 +295,9 @@ def _answered(opened: OpenMemory, question: str, given: str | None) -> dict[str,
             "confidence": answer.confidence,
             "model": answer.model,
             "reasoning": answer.reasoning,
-            "as_of": as_of,
-            "named": None if named is None else named.words,
-            "evidence": [_statement_with_versions(graph, number) for number in _evidence(graph, answer, as_of)],
+            "as_of": at,
+            "asked_time": shown_asked_time(asked),
+            "evidence": [_statement_with_versions(graph, number) for number in _evidence(graph, answer, at)],
             "sources": [_hit(graph, hit) for hit in answer.sources],
             "nearest": [_hit(graph, hit) for hit in answer.nearest],
             "method": found.method,

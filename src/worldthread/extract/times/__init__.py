@@ -7,6 +7,7 @@ from worldthread.extract.times.expressions import (
     Validity,
     as_told,
     latest_beginning,
+    named_period,
     time_expressions,
     validity,
 )
@@ -14,5 +15,5 @@ from worldthread.extract.times.periods import Precision
 
 __all__ = [
     "Precision", "Role", "TimeExpression", "Validity", "as_told", "begun", "end_stated", "latest_beginning",
-    "time_expressions", "validity", "without_times",
+    "named_period", "time_expressions", "validity", "without_times",
 ]  # fmt: skip

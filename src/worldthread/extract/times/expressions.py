@@ -126,7 +126,6 @@ def time_expressions(
 
     Raises:
         InputError: there is no table for ``language``.
-        MissingExtraError: the extra ``language`` is not installed.
     """
     words = table(language)
     if not math.isfinite(at) or abs(at) < _TURNS:
@@ -244,6 +243,24 @@ def _bounds(expression: TimeExpression, at: float, is_past: bool, is_event: bool
         return at, high
     if role == "after" and is_past:
         return None, None
+    return low, high
+
+
+def named_period(expression: TimeExpression) -> tuple[float | None, float | None]:
+    """Return the period that an expression asks about, when it stands in a question.
+
+    Args:
+        expression: the time.
+
+    Returns:
+        Its first second and the first after it; ``None`` where it is open. "Two years ago" is that calendar year.
+        "Until 2022" ends with the beginning of 2022: what began in that year was not so until then.
+    """
+    low, high = in_unit(expression)
+    if expression.role == "until" and high is not None:
+        unit = expression.precision
+        begin = _calendar_unit(high - 1, unit)[0] if unit in ("month", "year") else high - 1 - (high - 1) % _DAY
+        return low, begin
     return low, high
 
 

@@ -107,6 +107,11 @@ class TimeTable:
         self._words = {field: _values(data[field]) for field in _FIELDS}
         self._words |= {field: _values(data.get(field, {})) for field in _OPTIONAL_FIELDS}
         self._counts = {_flat(text): float(value) for text, value in data["n"].items()}
+        self.events: dict[str, frozenset[str]] = {
+            name: frozenset(_flat(word) for word in words.split("|")) for name, words in data["event"].items()
+        }
+        every = sorted((word for words in self.events.values() for word in words), key=len, reverse=True)
+        self.event = re.compile(rf"(?<!\w)(?:{'|'.join(map(_source, every))})(?=\s)", re.IGNORECASE)
         self._half = data["half"]
         self._edges = _values(data["edge"])
         self._leads: dict[str, frozenset[str]] = {
@@ -196,6 +201,10 @@ class TimeTable:
         self._templates.append(template)
         self._named[name], self._groups[name] = template, groups
         return f"(?P<{name}>{source})"
+
+    def is_event(self, word: str, role: str) -> bool:
+        """Return whether a word that :attr:`event` finds is "during", "before" or "after" what happened."""
+        return _flat(word) in self.events.get(role, ())
 
     def search(self, sentence: str, position: int) -> TimeMatch | None:
         """Return the first pattern at or after ``position``, with the word before it; ``None`` if there is none."""

@@ -18,6 +18,7 @@ class _Cue(NamedTuple):
     clause: int
     direction: Direction | None
     is_perfect: bool
+    is_by_ending: bool = False
 
 
 class Tenses:
@@ -66,6 +67,11 @@ class Tenses:
         if cue:
             return cue.direction
         return "coming" if self._has_subject else None
+
+    def is_certainly_past(self, position: int) -> bool:
+        """Return whether a verb in the past says so that is known as one, not only by its ending."""
+        cue = self._cue_of(position)
+        return bool(cue and cue.direction == "past" and not cue.is_by_ending)
 
     def is_perfect(self, position: int) -> bool:
         """Return whether the verb at an offset is in the present perfect."""
@@ -149,7 +155,7 @@ class Tenses:
         if word in lists["coming"] or self._ends(word, "coming_endings", "not_coming"):
             return _Cue(position, clause, "coming", False)
         if self._ends(word, "past_endings", "not_past") and self._is_verb(index):
-            return _Cue(position, clause, "past", False)
+            return _Cue(position, clause, "past", False, is_by_ending=True)
         return None
 
     def _perfect(self, word: str, following: list[str]) -> bool | None:
