@@ -65,6 +65,20 @@ def test_messages_of_one_time_keep_their_order() -> None:
         assert [text.partition(": ")[2] for text in found] == texts
 
 
+def test_what_one_user_says_is_no_part_of_what_another_one_says() -> None:
+    with memory() as opened:
+        for number in range(12):
+            user = ("", "anna", "Anna")[number % 3]
+            opened.remember(said(("Ben", f"number {number}")), at=100 + number, source="chat", user=user)
+            if number % 5 == 0:
+                conversation_of(opened)  # it is kept up to date
+        conversation, found = conversation_of(opened)
+        sessions: dict[int, list[int]] = {}
+        for session, text in zip(conversation.sessions.tolist(), found, strict=True):
+            sessions.setdefault(session, []).append(int(text.split()[-1]))
+        assert sorted(sessions.values()) == [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
+
+
 def test_the_passages_of_messages_of_one_time_stay_together() -> None:
     messages = [
         {"role": role, "content": long_answer(topic), "at": 100.0}

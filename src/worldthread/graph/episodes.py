@@ -165,6 +165,15 @@ class EpisodeTable:
         """Return the user whose episode it is; empty for none."""
         return self.provenances.items[self.provenance_numbers[number]].labels.user
 
+    def talks(self, start: int) -> list[int]:
+        """Return for the episodes from a number on which source and user they have, as one number."""
+        sources = self.sources[start:]
+        if len(self.provenances.users) < 2:
+            return sources
+        users = {user: number << 32 for number, user in enumerate(self.provenances.users)}
+        numbers = [users[one.labels.user] for one in self.provenances.items]
+        return [source + numbers[own] for source, own in zip(sources, self.provenance_numbers[start:], strict=True)]
+
     def of_user(self, user: str) -> Sequence[int]:
         """Return the numbers of the episodes of a user, those included that were removed; not to be changed."""
         if len(self.provenances.users) < 2:

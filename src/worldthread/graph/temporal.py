@@ -643,6 +643,17 @@ class TemporalGraph:
         """
         return self._episodes.at, self._episodes.sources, self._episodes.recorded
 
+    def talks(self, start: int) -> list[int]:
+        """Return to which talk the episodes from a number on belong, forgotten ones included.
+
+        Args:
+            start: one of :attr:`episode_numbers`, or the number after the last one.
+
+        Returns:
+            A number for each episode, which stays: the same for episodes of one source and one user.
+        """
+        return self._episodes.talks(start)
+
     def numbered_episode(self, number: int) -> EpisodeRecord | None:
         """Return the episode of a number.
 

@@ -187,6 +187,12 @@ class MirroredGraph:
         numbers = [sources.setdefault(record.source, len(sources)) for record, _ in self._episodes]
         return [record.at for record, _ in self._episodes], numbers, [None] * len(self)
 
+    def talks(self, start: int) -> list[int]:
+        """Return for the episodes from a number on which source and user they have, as one number."""
+        talks: dict[tuple[str, str], int] = {}
+        pairs = [(record.source, record.provenance.labels.user) for record, _ in self._episodes]
+        return [talks.setdefault(pair, len(talks)) for pair in pairs][start:]
+
     def episodes_of(self, ids: Sequence[str]) -> list[Episode]:
         """Return episodes by their ids, with what an index reads of them: text, time, source and speaker."""
         found = ((record, self._episodes[self._numbers[record.id]][1]) for record in map(self._record, ids))

@@ -1,6 +1,6 @@
 """Where each episode stands in what was said: its session, its turn, its speaker, and what was said before and after.
 
-Only episodes with a speaker are said. A *session* is what is said in one source without a pause of
+Only episodes with a speaker are said. A *session* is what one user says and hears in one source without a pause of
 :data:`LONGEST_PAUSE`. Within it, episodes are in the order of world time; of those within a millisecond, in the order
 in which they were recorded, since the messages of a session often have one time. A *turn* is one message: a long one
 is divided into several episodes, which are :data:`~worldthread.extract.episode_builder.PART_GAP` apart.
@@ -130,7 +130,8 @@ class ConversationIndex:
 class ConversationOrder:
     """Keeps what was said in order while episodes come and go: the new ones are inserted, the others stay in place.
 
-    Episodes are ordered by source, time to the millisecond, recorded time, time, and a number that depends on the id.
+    Episodes are ordered by source and user, then by time to the millisecond, recorded time, time, and a number that
+    depends on the id.
     """
 
     def __init__(self) -> None:
@@ -176,10 +177,10 @@ class ConversationOrder:
 
     def _extend(self, graph: TemporalGraph) -> None:
         """Copy the columns of new episodes."""
-        times, sources, recorded = graph.episode_columns()
+        times, _, recorded = graph.episode_columns()
         known = len(self._times)
         self._times = np.concatenate((self._times, np.array(times[known:], np.float64)))
-        self._sources = np.concatenate((self._sources, np.array(sources[known:], np.int64)))
+        self._sources = np.concatenate((self._sources, np.array(graph.talks(known), np.int64)))
         # NaN, which is sorted last, for what was never stored
         self._recorded = np.concatenate((self._recorded, np.array(recorded[known:], np.float64)))
 
