@@ -8,6 +8,7 @@ import io
 import json
 import math
 import tarfile
+import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -256,3 +257,23 @@ def test_the_command_writes_each_format(tmp_path: Path, monkeypatch: pytest.Monk
         refused = run(app, arguments)
         assert refused.exit_code == 2
         assert message in refused.stderr
+
+
+def test_the_same_statement_of_two_users_is_exported_twice() -> None:
+    with Memory(model="none", embedder="fake") as memory:
+        for user in ("", "anna", "Anna"):
+            memory.remember([Fact("Rex", "is a", "dog"), Thesis("Rex barks.", ("Rex",))], at=1, user=user)
+        for format in ("csv", "graphml", "jsonld"):
+            stream = io.BytesIO()
+            assert export_statements(memory, stream, format) == 6
+            if format == "csv":
+                rows = list(csv.DictReader(io.StringIO(stream.getvalue().decode())))
+                assert sorted((row["kind"], row["user"]) for row in rows) == [
+                    (kind, user) for kind in ("fact", "thesis") for user in ("", "Anna", "anna")
+                ]
+            if format == "jsonld":
+                nodes = json.loads(stream.getvalue())["@graph"]
+                assert len({node["@id"] for node in nodes}) == len(nodes)
+            if format == "graphml":
+                parts = [part.get("id") for part in ElementTree.fromstring(stream.getvalue()).iter() if part.get("id")]
+                assert len(set(parts)) == len(parts)

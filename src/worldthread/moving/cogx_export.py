@@ -51,7 +51,7 @@ def write_cogx(rows: Iterable[StatementRow], stream: IO[bytes]) -> int:
 
 def _metadata(row: StatementRow) -> dict[str, Any]:
     values = row.values()
-    names = ("valid_from", "valid_to", "sources", "ended_by", "reason", "objects")
+    names = ("valid_from", "valid_to", "sources", "ended_by", "reason", "objects", "user")
     return {name: values[name] for name in names if values[name] is not None}
 
 

@@ -47,8 +47,12 @@ _CONTEXT: Final[dict[str, Any]] = {
 _GRAPHML: Final = "http://graphml.graphdrawing.org/xmlns"
 _NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REPLACEMENT: Final = "\ufffd"
-_THESIS_FIELDS: Final = ("id", "text", "valid_from", "valid_to", "since", "until", "sources", "episodes", "reason")
-_FACT_FIELDS: Final = ("id", "relation", "valid_from", "valid_to", "since", "until", "sources", "episodes", "reason")
+_THESIS_FIELDS: Final = (
+    "id", "text", "valid_from", "valid_to", "since", "until", "sources", "episodes", "reason", "user",
+)  # fmt: skip
+_FACT_FIELDS: Final = (
+    "id", "relation", "valid_from", "valid_to", "since", "until", "sources", "episodes", "reason", "user",
+)  # fmt: skip
 _NUMBERS: Final = ("valid_from", "valid_to")
 
 

@@ -16,7 +16,7 @@ _PAGE: Final = 1000
 
 COLUMNS: Final = (
     "id", "kind", "subject", "relation", "object", "text", "objects", "valid_from", "valid_to", "since", "until",
-    "sources", "episodes", "ended_by", "reason",
+    "sources", "episodes", "ended_by", "reason", "user",
 )  # fmt: skip
 """The columns of a table of statements."""
 
@@ -28,16 +28,19 @@ class StatementRow:
     Args:
         version: the statement and its interval.
         sources: the sources of the episodes that state it, each once; none for episodes without a source.
+        user: the user of these episodes; empty for none.
     """
 
     version: Version
     sources: tuple[str, ...]
+    user: str = ""
 
     @property
     def key(self) -> str:
-        """A name that no other row has: the id of the statement and its interval."""
+        """A name that no other row has: the id of the statement, its interval, and the user if there is one."""
         interval = self.version.interval
-        return f"{self.version.statement.id}@{interval.valid_from!r}-{interval.valid_to!r}"
+        whose = f" of {self.user}" if self.user else ""
+        return f"{self.version.statement.id}@{interval.valid_from!r}-{interval.valid_to!r}{whose}"
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -76,6 +79,7 @@ class StatementRow:
             "episodes": list(version.sources),
             "ended_by": version.ended_by,
             "reason": version.reason,
+            "user": self.user or None,
         }
 
 
@@ -83,15 +87,17 @@ def statement_rows(
     memory: Memory, *, where: Filter | None, as_of: TimeLike | None, only_current: bool
 ) -> Iterator[StatementRow]:
     """Yield the statements of a memory; see :meth:`Memory.list_statements` for the arguments and the order."""
-    source_of: dict[str, str] = {}
+    read: dict[str, tuple[str, str]] = {}  # episode -> its source and its user
     cursor = None
     while True:
         page = memory.list_statements(where, as_of=as_of, only_current=only_current, limit=_PAGE, cursor=cursor)
         for version in page.items:
             for id_ in version.sources:
-                if id_ not in source_of:
-                    source_of[id_] = memory.episode(id_).source
-            yield StatementRow(version, tuple(dict.fromkeys(filter(None, map(source_of.__getitem__, version.sources)))))
+                if id_ not in read:
+                    episode = memory.episode(id_)
+                    read[id_] = episode.source, episode.user
+            sources = dict.fromkeys(source for id_ in version.sources if (source := read[id_][0]))
+            yield StatementRow(version, tuple(sources), read[version.sources[0]][1])
         cursor = page.cursor
         if cursor is None:
             return
