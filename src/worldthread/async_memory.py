@@ -90,10 +90,12 @@ class AsyncMemory:
         embedder: Embedder | str | None = None,
         vectors: str | None = None,
         user: str = USER,
+        timezone: str | None = None,
     ) -> None:
         self._open = functools.partial(
             Memory, path, namespace=namespace, readonly=readonly, durability=durability, wait=wait, clock=clock,
             model=model, extractor=extractor, embedder=embedder, vectors=vectors, user=user,
+            timezone=timezone,
         )  # fmt: skip
         self._memory: Memory | None = None
 

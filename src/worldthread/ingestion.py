@@ -84,9 +84,11 @@ class Ingestion:
         index: embeds what is recorded.
         models: provides the extractor.
         user: the speaker of messages of the role "user", and of texts that name none, where their labels name no user.
+        timezone: the time zone of times that name none; empty for UTC.
     """
 
-    def __init__(self, store: Store, index: MemoryIndex, models: MemoryModels, user: str) -> None:
+    def __init__(self, store: Store, index: MemoryIndex, models: MemoryModels, user: str, timezone: str = "") -> None:
+        self._timezone = timezone
         self._store = store
         self._index = index
         self._models = models
@@ -121,15 +123,18 @@ class Ingestion:
         """
         from worldthread.extract.episode_builder import EpisodeBuilder
         from worldthread.extract.when import counts_turns, world_time
+        from worldthread.extract.zones import zone_named
         from worldthread.record import next_time, require_times_of_saying
 
         source = "" if source is None else require_string(source, "source")
         latest = self._store.graph.latest_time
         # when the clock was set back, what is remembered now still comes after what was remembered before
         later = now if at is not None else next_time(self._store.graph, now)
+        turns, zone = counts_turns(latest) is True, zone_named(self._timezone)
         builder = EpisodeBuilder(
-            world_time(at, later, counts_turns=counts_turns(latest) is True), source, self._user, labels=labels,
-            one_by_one=later != now, is_present=at is None, held=self._said_in_session,
+            world_time(at, later, counts_turns=turns, zone=zone), source, self._user, labels=labels,
+            one_by_one=later != now, is_present=at is None, held=self._said_in_session, given=at,
+            timezone=self._timezone,
         )  # fmt: skip
 
         def checked(content: Content) -> Episode | list[Episode]:
@@ -356,7 +361,7 @@ class Ingestion:
         """
         extraction = outcome.extraction
         if outcome.problem is None and not extraction.failures:
-            from worldthread.extract.when import time_of_saying
+            from worldthread.extract.zones import time_of_reading
 
             try:
                 extraction = extractor.outdate(
@@ -364,7 +369,7 @@ class Ingestion:
                     extraction,
                     self._store.graph.view(user=outcome.episode.user),
                     outcome.episode.speaker or outcome.episode.user or self._user,
-                    time_of_saying(outcome.episode.at),
+                    time_of_reading(outcome.episode),
                 )
             except ReplayError:
                 raise
@@ -372,7 +377,7 @@ class Ingestion:
                 extraction = Extraction()
             except ModelError as error:
                 extraction = Extraction(failures=(str(error),))
-        episode = replace(outcome.episode, extraction=extraction)
+        episode = replace(outcome.episode, extraction=_in_world_time(extraction, outcome))
         # no other process can write from the check to the change, but it can while the model is asked
         with self._store.write_lock() as graph:
             if (episode.id in graph) != again:
@@ -382,6 +387,15 @@ class Ingestion:
             if isinstance(outcome.problem, BudgetError):  # the model was not asked: the old extraction stays
                 return self._store.episode(episode.id)
             return self._store.replace(episode)
+
+
+def _in_world_time(extraction: Extraction, outcome: ExtractionOutcome) -> Extraction:
+    """Return what a text states in world time, where it was read on the clock of a person."""
+    if not outcome.episode.metadata:
+        return extraction
+    from worldthread.extract.zones import in_world_time
+
+    return in_world_time(extraction, outcome.extraction, outcome.episode.metadata)
 
 
 def _until_error(items: Iterable[_Item], errors: list[Exception]) -> Iterator[_Item]:

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from worldthread.models.chat import ChatModel
     from worldthread.retrieve.rerank import Reranker
 
+_TIMEZONE_VARIABLE: Final = "WORLDTHREAD_TIMEZONE"
 _FOR_QUESTIONS: Final = tuple(
     f"worldthread.{name}" for name in ("answer", "retrieve.rerank", "retrieve.search", "retrieve.thread")
 )
@@ -99,6 +100,9 @@ class Memory:
             ``$WORLDTHREAD_VECTORS`` or the configuration file, and without either searches in RAM.
         user: the name of the person whom the memory serves. Messages of the role "user" are theirs, and so are texts
             that say "I" without naming a speaker; "I" in a question means them.
+        timezone: the time zone of that person: an IANA name such as ``"Europe/Rome"``, or an offset such as
+            ``"-08:00"``. Times that name no zone are times there, and "today" and "tomorrow" are days there, unless the
+            time of a text has another offset. ``None`` takes ``$WORLDTHREAD_TIMEZONE``, else UTC.
 
     Attributes:
         record: the episodes and their graph, for agents and other programs that work episode by episode; see
@@ -136,8 +140,13 @@ class Memory:
         embedder: Embedder | str | None = None,
         vectors: str | None = None,
         user: str = USER,
+        timezone: str | None = None,
     ) -> None:
+        from worldthread.extract.zones import zone_named
+
         user = require_query(user, "the name of the user")
+        given = os.environ.get(_TIMEZONE_VARIABLE, "") if timezone is None else timezone
+        zone_named(require_string(given, "timezone"))
         require_methods(clock, ("__call__",), "clock", "a function that returns the time")
         models = MemoryModels(model, extractor, embedder)  # before a file is created: a wrong name leaves none behind
         try:
@@ -154,19 +163,26 @@ class Memory:
             store.close()
             models.close()
             raise
-        self._connect(store, models, places, clock, user)
+        self._connect(store, models, places, clock, user, given)
 
     def _connect(
-        self, store: Store, models: MemoryModels, vectors: MemoryVectors, clock: Callable[[], float], user: str
+        self,
+        store: Store,
+        models: MemoryModels,
+        vectors: MemoryVectors,
+        clock: Callable[[], float],
+        user: str,
+        timezone: str,
     ) -> None:
+        self._timezone = timezone
         self._store = store
         self._models = models
         self._vectors = vectors
         self._clock = clock
         self._user = user
         self._index = MemoryIndex(store, models, vectors)
-        self._ingestion = Ingestion(store, self._index, models, user)
-        self.record = Record(store, self._index)
+        self._ingestion = Ingestion(store, self._index, models, user, timezone)
+        self.record = Record(store, self._index, timezone)
 
     def __repr__(self) -> str:
         return f"Memory({describe_store(self._store)})"
@@ -221,7 +237,7 @@ class Memory:
         """
         memory = object.__new__(type(self))
         store = self._store.open_namespace(namespace)
-        memory._connect(store, self._models.copy(), self._vectors.copy(store), self._clock, self._user)
+        memory._connect(store, self._models.copy(), self._vectors.copy(store), self._clock, self._user, self._timezone)
         return memory
 
     # -- remembering ------------------------------------------------------------------------------------------------
@@ -326,7 +342,7 @@ class Memory:
         if readers is not None:
             from worldthread.bulk.ingestion import BulkIngestion
 
-            ingestion = BulkIngestion(self._store, self._index, self._models, self._user, readers)
+            ingestion = BulkIngestion(self._store, self._index, self._models, self._user, readers, self._timezone)
         return ingestion.remember_many(contents, at, source, self._clock(), progress, labels)
 
     def unread(self) -> list[Episode]:
@@ -537,7 +553,7 @@ class Memory:
 
     def _time_of_change(self, at: TimeLike | None, graph: TemporalGraph) -> float:
         """Return the world time of a correction, change or merge: the one given, else now."""
-        time = to_world_time(at, graph)
+        time = to_world_time(at, graph, self._timezone)
         return next_time(graph, self._clock()) if time is None else time
 
     def suggest_merges(self) -> list[MergeSuggestion]:
@@ -632,7 +648,7 @@ class Memory:
             require_methods(reranker, ("score",), "reranker", "an object with the method score(question, texts)")
         require_subset(kinds, KINDS, "kinds")
         method = DEFAULT_METHOD if method is None else require_string(method, "method")
-        at = to_asked_time(as_of, self._store.graph)
+        at = to_asked_time(as_of, self._store.graph, self._timezone)
         condition = condition_of(where)
         user = user_asked_for(where) or self._user
         asked_at = self._asked_at(at)
@@ -757,7 +773,7 @@ class Memory:
             )  # fmt: skip
 
         if self.model is not None:
-            at = to_asked_time(as_of, self._store.graph)
+            at = to_asked_time(as_of, self._store.graph, self._timezone)
             context = AnswerContext(
                 lambda query: recall(query, max(1, k // 2)),
                 look_ups,
@@ -807,7 +823,7 @@ class Memory:
         Raises:
             InputError: an argument cannot be used.
         """
-        at, condition = to_asked_time(as_of, self._store.graph), condition_of(where)
+        at, condition = to_asked_time(as_of, self._store.graph, self._timezone), condition_of(where)
         with self.record.read_lock() as graph:
             view, selection = graph.view(at), None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
@@ -877,10 +893,11 @@ class Memory:
             InputError: an argument is not a time.
         """
         from worldthread.extract.when import asked_time
+        from worldthread.extract.zones import zone_named
 
         with self.record.read_lock() as graph:
-            asked = to_asked_time(world_time, graph)
-            return graph.as_of(asked, asked_time(recorded_time)).view()
+            asked = to_asked_time(world_time, graph, self._timezone)
+            return graph.as_of(asked, asked_time(recorded_time, zone=zone_named(self._timezone))).view()
 
     # -- the episodes -----------------------------------------------------------------------------------------------
 
@@ -959,7 +976,7 @@ class Memory:
         Raises:
             InputError: an argument cannot be used.
         """
-        condition, at = condition_of(where), to_asked_time(as_of, self._store.graph)
+        condition, at = condition_of(where), to_asked_time(as_of, self._store.graph, self._timezone)
         require_count(limit, "limit")
         after = None if cursor is None else version_place(cursor)
         items: list[Version] = []

@@ -22,6 +22,9 @@ LONGEST_VALUE: Final = 10_000
 LONGEST_LABEL: Final = 1000
 """The most characters of the name of a user, an agent or a session."""
 
+TIMEZONE: Final = "timezone"
+"""The key of metadata that holds the time zone of who wrote a text: an IANA name, or an offset such as "-08:00"."""
+
 _LARGEST: Final = 2**63
 
 

@@ -39,9 +39,11 @@ class Record:
     Args:
         store: holds the episodes.
         index: the retrieval index of the memory.
+        timezone: the time zone of times that name none; empty for UTC.
     """
 
-    def __init__(self, store: Store, index: MemoryIndex) -> None:
+    def __init__(self, store: Store, index: MemoryIndex, timezone: str = "") -> None:
+        self._timezone = timezone
         self._store = store
         self._index = index
 
@@ -194,7 +196,7 @@ class Record:
             InputError: ``at`` is not a time.
         """
         graph = self.graph
-        return graph.view(to_asked_time(at, graph))
+        return graph.view(to_asked_time(at, graph, self._timezone))
 
     def read_lock(self) -> AbstractContextManager[TemporalGraph]:
         """Keep everybody from changing the memory until the block ends.
@@ -290,38 +292,42 @@ def known_keys(entity: str, graph: TemporalGraph, selection: StatementSelection 
     return [variant for variant in sorted(number_variants(key)) if view.timeline(variant, selection)]
 
 
-def to_world_time(value: TimeLike | None, graph: TemporalGraph | None = None) -> float | None:
+def to_world_time(value: TimeLike | None, graph: TemporalGraph | None = None, timezone: str = "") -> float | None:
     """Return a time at which something is to begin as a number; ``None`` stays ``None``.
 
     Args:
         value: the time.
         graph: the graph of the memory, which knows whether times are turns; ``None`` where it does not matter.
+        timezone: the time zone of times that name none; empty for UTC.
 
     Raises:
         InputError: it is not a time.
     """
     from worldthread.extract.when import counts_turns, world_time
+    from worldthread.extract.zones import zone_named
 
     turns = graph is not None and counts_turns(graph.latest_time) is True
-    return None if value is None else world_time(value, 0.0, counts_turns=turns)
+    return None if value is None else world_time(value, 0.0, counts_turns=turns, zone=zone_named(timezone))
 
 
-def to_asked_time(value: TimeLike | None, graph: TemporalGraph) -> float | None:
+def to_asked_time(value: TimeLike | None, graph: TemporalGraph, timezone: str = "") -> float | None:
     """Return a time that is asked about as a number, of a day, month or year the last second; ``None`` for now.
 
     Args:
         value: the time.
         graph: the graph of the memory, which knows whether times are turns.
+        timezone: the time zone of times that name none; empty for UTC.
 
     Raises:
         InputError: it is not a time of the kind that the memory holds.
     """
     from worldthread.extract.when import asked_time, counts_turns
+    from worldthread.extract.zones import zone_named
 
     turns = counts_turns(graph.latest_time)
     if isinstance(value, int | float) and turns is None:
         turns = True  # nothing tells that it is not a turn
-    return asked_time(value, counts_turns=turns is True)
+    return asked_time(value, counts_turns=turns is True, zone=zone_named(timezone))
 
 
 def next_time(graph: TemporalGraph, clock: float) -> float:

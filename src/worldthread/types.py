@@ -432,6 +432,7 @@ class Version:
             :mod:`worldthread.graph.fold`); without stated times, in order of world time, then id.
         ended_by: id of the episode that ended it or states its end; ``None`` while no end is known.
         reason: why it ended; ``None`` while no end is known.
+        timezone: the time zone of who wrote the first source, for people who read the times; empty for UTC.
     """
 
     statement: Statement
@@ -439,6 +440,7 @@ class Version:
     sources: tuple[str, ...]
     ended_by: str | None = None
     reason: str | None = None
+    timezone: str = field(default="", compare=False)
 
 
 Item = TypeVar("Item")

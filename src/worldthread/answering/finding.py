@@ -17,6 +17,7 @@ from worldthread.answering.parts import answering_part, answering_time, lacks_ki
 from worldthread.answering.persons import asks_who_somebody_is, says_who_somebody_is, tells_relative
 from worldthread.answering.question import ParsedQuestion, analysed
 from worldthread.extract.when import shown_time
+from worldthread.extract.zones import local_time
 from worldthread.names import normalise_name
 from worldthread.retrieve.text import shown_hit
 from worldthread.types import KINDS, Episode, Fact, Hit, Kind, Recall, Thesis
@@ -108,7 +109,7 @@ def _part(question: ParsedQuestion, sentence: str, source: Hit) -> str:
         return sentence
     if question.kind != "time" or not isinstance(source.item, Episode):
         return answering_part(question, sentence) or sentence
-    at = source.item.at
+    at = local_time(source.item.at, source.item.metadata)
     return answering_time(sentence, at) or answering_part(question, sentence) or f"{sentence} ({shown_time(at)})"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from worldthread.extract.when import is_date, shown_time
+from worldthread.extract.zones import shown_local_time
 from worldthread.names import normalise_text
 from worldthread.retrieve.text import estimated_tokens, indented, shown_interval
 from worldthread.retrieve.words import content_words
@@ -245,7 +246,7 @@ def _written(hit: Hit, with_times: bool, outdated: Outdated | None) -> str:
 
 
 def _origin(episode: Episode, with_times: bool) -> str:
-    parts = [shown_time(episode.at)] if with_times else []
+    parts = [shown_local_time(episode.at, episode.metadata)] if with_times else []
     if any(letter.isalpha() for letter in episode.source):
         parts.append(episode.source)
     return f"({', '.join(parts)}) " if parts else ""

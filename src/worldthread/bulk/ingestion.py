@@ -20,7 +20,7 @@ from worldthread.errors import BudgetError, ClusterError, ModelError, ReplayErro
 from worldthread.extract.base import ReadingExtractor
 from worldthread.extract.groups import EpisodeGroup, GroupExtractor, groups_of
 from worldthread.extract.pipeline import ExtractionOutcome
-from worldthread.extract.when import time_of_saying
+from worldthread.extract.zones import time_of_reading
 from worldthread.ingestion import BATCH, Ingestion, Remembered, in_order
 from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
@@ -54,12 +54,19 @@ class BulkIngestion(Ingestion):
         models: provides the extractor and the embedder.
         user: see :class:`~worldthread.ingestion.Ingestion`.
         readers: read and embed.
+        timezone: see :class:`~worldthread.ingestion.Ingestion`.
     """
 
     def __init__(
-        self, store: Store, index: MemoryIndex, models: MemoryModels, user: str, readers: BatchReaders
+        self,
+        store: Store,
+        index: MemoryIndex,
+        models: MemoryModels,
+        user: str,
+        readers: BatchReaders,
+        timezone: str = "",
     ) -> None:
-        super().__init__(store, index, models, user)
+        super().__init__(store, index, models, user, timezone)
         self._readers = readers
         self._steps: deque[Episode | _Window] = deque()  # what is to be recorded, in order
         self._pending: dict[str, Episode] = {}  # episodes of these steps, in the order in which they are recorded
@@ -179,7 +186,7 @@ class BulkIngestion(Ingestion):
             )
             if read.reading is not None and isinstance(extractor, ReadingExtractor):
                 speaker = episode.speaker or episode.user or self._user
-                extractor.keep_reading(read.reading, episode.text, speaker, time_of_saying(episode.at))
+                extractor.keep_reading(read.reading, episode.text, speaker, time_of_reading(episode))
         vectors = {text: vector for batch in window.batches.values() for text, vector in batch.items()}
         return self._record_outcomes(
             list(window.passages), outcomes, lambda episodes: self._index.keep(vectors, episodes), extractor=extractor

@@ -16,7 +16,7 @@ from worldthread.errors import BudgetError, InputError, ReplayError, Worldthread
 from worldthread.extract.base import Extractor, ReadingExtractor
 from worldthread.extract.groups import EpisodeGroup
 from worldthread.extract.pipeline import ExtractionOutcome, extract_groups
-from worldthread.extract.when import time_of_saying
+from worldthread.extract.zones import time_of_reading
 
 if TYPE_CHECKING:
     from worldthread.models.base import Embedder
@@ -97,7 +97,7 @@ def read_batch(models: Models, groups: Sequence[EpisodeGroup]) -> BatchReading:
 def _read_episode(extractor: Extractor, outcome: ExtractionOutcome, speaker: str) -> ReadEpisode:
     reading = None
     if isinstance(extractor, ReadingExtractor) and outcome.problem is None:
-        reading = extractor.reading(outcome.episode.text, speaker, time_of_saying(outcome.episode.at))
+        reading = extractor.reading(outcome.episode.text, speaker, time_of_reading(outcome.episode))
     problem = outcome.problem
     return ReadEpisode(
         outcome.extraction, None if problem is None else str(problem), isinstance(problem, BudgetError), reading

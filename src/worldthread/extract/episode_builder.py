@@ -15,10 +15,11 @@ from worldthread.extract.base import USER
 from worldthread.extract.chunks import chunk
 from worldthread.extract.documents import Document
 from worldthread.extract.prose.patterns import aspect_of
-from worldthread.extract.records import documents_of
+from worldthread.extract.records import documents_of, time_given
 from worldthread.extract.when import world_time
-from worldthread.provenance import NO_LABELS, Labels, require_metadata
-from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
+from worldthread.extract.zones import zone_named, zone_of
+from worldthread.provenance import NO_LABELS, TIMEZONE, Labels, require_metadata
+from worldthread.types import Episode, Extraction, Fact, Statement, Thesis, TimeLike
 
 GIVEN_EXTRACTOR: Final = "given/1"
 """The extractor recorded for statements that were given as such."""
@@ -54,6 +55,8 @@ class EpisodeBuilder:
         is_present: ``at`` is only the time of the call, and nobody named it.
         held: returns what was said in the session of an episode, with its user, agent and source, in order; a list of
             messages that begins with all of that is the same conversation, and its episodes are those.
+        given: ``at`` as it was given; ``None`` when it was not.
+        timezone: the time zone of the memory; empty for none. A text keeps it, or the offset of its time, as metadata.
 
     Attributes:
         skipped: what had no text, by the reason.
@@ -69,8 +72,12 @@ class EpisodeBuilder:
         one_by_one: bool = False,
         is_present: bool = False,
         held: Callable[[Episode], Iterable[Episode]] = lambda episode: (),
+        given: TimeLike | None = None,
+        timezone: str = "",
     ) -> None:
         self._at = at
+        self._timezone = timezone
+        self._zone = zone_of(given, at, timezone)
         self._source = source
         self._user = user
         self._labels = labels
@@ -118,7 +125,7 @@ class EpisodeBuilder:
             self._next_time(),
             self._source,
             Extraction(GIVEN_EXTRACTOR, statements),
-            **_fields(self._labels),
+            **_fields(_with_zone(self._labels, self._zone)),
         )
 
     def _next_time(self) -> float:
@@ -134,7 +141,7 @@ class EpisodeBuilder:
         skipped = self.skipped.total()
         placed = [(one, chunk(whole_characters(one.document.text))) for one in self._placed_documents(content)]
         found = [
-            self._episode(one.document, part, at, is_first=not number)
+            self._episode(one, part, at, is_first=not number)
             for (one, parts), times in zip(placed, self._times(placed), strict=True)
             for number, (part, at) in enumerate(zip(parts, times, strict=True))
         ]
@@ -166,16 +173,16 @@ class EpisodeBuilder:
         said += [episode for place, episode in enumerate(found) if place not in known]
         return found
 
-    def _episode(self, document: Document, part: str, at: float, *, is_first: bool) -> Episode:
+    def _episode(self, one: _Placed, part: str, at: float, *, is_first: bool) -> Episode:
         """Return the episode of one passage of a document, the first of which has the payload."""
-        labels = self._labels
+        document, labels = one.document, self._labels
         if document.user or document.agent or document.session or document.metadata:
             own = Labels(document.user, document.agent, document.session, require_metadata(document.metadata))
             labels = own.or_else(labels)
         speaker = (labels.user or self._user) if document.speaker.lower() == USER else document.speaker
         text = f"{speaker}: {part}" if speaker else part
         source, payload = document.source or self._source, document.payload if is_first else ""
-        return Episode(text, at, source, speaker=speaker, payload=payload, **_fields(labels))
+        return Episode(text, at, source, speaker=speaker, payload=payload, **_fields(_with_zone(labels, one.zone)))
 
     def _times(self, placed: Sequence[tuple[_Placed, Sequence[str]]]) -> list[list[float]]:
         """Return the times of the passages of each document."""
@@ -200,16 +207,16 @@ class EpisodeBuilder:
     def _placed_documents(self, content: object) -> Iterator[_Placed]:
         """Yield the documents of a content with their world times."""
         if isinstance(content, str):
-            yield _Placed(Document(content), self._at, 0)
+            yield _Placed(Document(content), self._at, 0, self._zone)
         elif isinstance(content, Document):
             require_string(content.text, "text of a document")
             require_string(content.source, "source of a document")
             if require_string(content.speaker, "speaker of a document"):
                 require_query(content.speaker, "the speaker of a document")
             if content.at is not None:
-                yield _Placed(content, world_time(content.at, self._at), None)
+                yield self._placed(content, content.at)
             else:
-                yield _Placed(content, self._time_in_source(content.source), 0)
+                yield _Placed(content, self._time_in_source(content.source), 0, self._zone)
         elif isinstance(content, Mapping):
             yield from self._messages([content])
         elif isinstance(content, Iterable):
@@ -234,9 +241,15 @@ class EpisodeBuilder:
         for position, message in enumerate(messages):
             for document in documents_of(message, "", keep_fields=True, skipped=self.skipped):
                 if document.at is not None:
-                    yield _Placed(document, document.at, None)
+                    yield self._placed(document, time_given(message) or document.at)
                 else:
-                    yield _Placed(document, self._at - (len(messages) - 1 - position) * MESSAGE_GAP, position)
+                    at = self._at - (len(messages) - 1 - position) * MESSAGE_GAP
+                    yield _Placed(document, at, position, self._zone)
+
+    def _placed(self, document: Document, given: Any) -> _Placed:
+        """Return a document at its own time, as it was given."""
+        at = world_time(given, self._at, zone=zone_named(self._timezone))
+        return _Placed(document, at, None, zone_of(given, at, self._timezone))
 
 
 def _places_of(held: Iterable[Episode], episodes: Sequence[Episode]) -> dict[int, Episode]:
@@ -274,6 +287,14 @@ class _Placed(NamedTuple):
     document: Document
     at: float
     position: int | None
+    zone: str
+
+
+def _with_zone(labels: Labels, zone: str) -> Labels:
+    """Return labels with the time zone of a text, unless they name one."""
+    if not zone or TIMEZONE in labels.metadata:
+        return labels
+    return replace(labels, metadata=require_metadata({**labels.metadata, TIMEZONE: zone}))
 
 
 def _fields(labels: Labels) -> dict[str, Any]:

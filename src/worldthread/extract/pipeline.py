@@ -10,7 +10,7 @@ from worldthread.arguments import require_count
 from worldthread.errors import BudgetError, InputError, MissingExtraError, ModelError, ReplayError
 from worldthread.extract.base import Extractor
 from worldthread.extract.groups import EpisodeGroup, GroupExtractor, SaidBefore, groups_of
-from worldthread.extract.when import time_of_saying
+from worldthread.extract.zones import time_of_reading
 from worldthread.telemetry import in_this_context
 from worldthread.types import Episode, Extraction
 
@@ -90,7 +90,7 @@ def extract_groups(extractor: Extractor, groups: Sequence[EpisodeGroup]) -> Iter
             return [*found]
         [episode] = group.episodes
         speaker = episode.speaker or episode.user or group.user
-        return [extractor.extract(episode.text, speaker, time_of_saying(episode.at))]
+        return [extractor.extract(episode.text, speaker, time_of_reading(episode))]
 
     def outcomes_of(group: EpisodeGroup) -> list[ExtractionOutcome]:
         if budget_errors:

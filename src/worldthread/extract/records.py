@@ -295,6 +295,12 @@ def _is_thought(item: Mapping[str, Any]) -> bool:
     return item.get("thought") is True or str(item.get("type")).startswith(("reasoning", "thinking"))
 
 
+def time_given(record: Mapping[str, Any]) -> Any:
+    """Return the time of a message as it was given; ``None`` where it has none of its own."""
+    found = _first(record, _TIME)
+    return None if found is None else found[1]
+
+
 def _time(record: Mapping[str, Any]) -> float | None:
     found = _first(record, _TIME)
     if found is None or found[1] is None:

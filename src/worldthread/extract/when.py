@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from calendar import monthrange
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final
 
 from worldthread.errors import InputError
@@ -32,7 +32,9 @@ _FORMS: Final = (
 )
 
 
-def world_time(value: float | datetime | date | str | None, default: float, *, counts_turns: bool = False) -> float:
+def world_time(
+    value: float | datetime | date | str | None, default: float, *, counts_turns: bool = False, zone: tzinfo = UTC
+) -> float:
     """Return a time as a finite float: a number unchanged, a date as seconds since 1970-01-01 UTC.
 
     A date, a month and a year mean midnight at their beginning. Without a time zone, UTC is assumed. Four digits in a
@@ -44,6 +46,7 @@ def world_time(value: float | datetime | date | str | None, default: float, *, c
             date and time, or ``None``.
         default: the time to return for ``None``.
         counts_turns: whether the memory counts turns, so that ``"2025"`` is turn 2025.
+        zone: the time zone of dates and times that name none.
 
     Returns:
         The world time: turns, or seconds since 1970-01-01 UTC.
@@ -51,10 +54,12 @@ def world_time(value: float | datetime | date | str | None, default: float, *, c
     Raises:
         InputError: ``value`` is anything else, or not finite, or a number that seems to count milliseconds.
     """
-    return default if value is None else _span(value, counts_turns)[0]
+    return default if value is None else _span(value, counts_turns, zone)[0]
 
 
-def asked_time(value: float | datetime | date | str | None, *, counts_turns: bool = False) -> float | None:
+def asked_time(
+    value: float | datetime | date | str | None, *, counts_turns: bool = False, zone: tzinfo = UTC
+) -> float | None:
     """Return the time that is asked about: of a day, a month or a year its last second.
 
     "As of 2023" so knows what was told in December 2023.
@@ -62,6 +67,7 @@ def asked_time(value: float | datetime | date | str | None, *, counts_turns: boo
     Args:
         value: as for :func:`world_time`.
         counts_turns: as for :func:`world_time`.
+        zone: as for :func:`world_time`.
 
     Returns:
         The world time; ``None`` for ``None``.
@@ -73,7 +79,7 @@ def asked_time(value: float | datetime | date | str | None, *, counts_turns: boo
         return None
     if not counts_turns and isinstance(value, int) and _FIRST_YEAR <= value < _END_OF_YEARS:
         raise InputError(f'{value} is the number of a turn, and this memory holds dates: give "{value}" for the year')
-    return _span(value, counts_turns)[1]
+    return _span(value, counts_turns, zone)[1]
 
 
 def counts_turns(latest: float | None) -> bool | None:
@@ -220,21 +226,21 @@ def time_of_saying(at: float) -> float:
     return at if abs(at) < _TURNS else float(round(at))
 
 
-def _span(value: float | datetime | date | str, counts_turns: bool) -> tuple[float, float]:
+def _span(value: float | datetime | date | str, counts_turns: bool, zone: tzinfo) -> tuple[float, float]:
     """Return the first and the last second of a time; of a day, a month or a year they differ."""
     if isinstance(value, str):
-        return _span_of_text(value, counts_turns)
+        return _span_of_text(value, counts_turns, zone)
     if isinstance(value, datetime):
-        return _moment(value)
+        return _moment(value, zone)
     if isinstance(value, date):
-        return _days(value, value)
+        return _days(value, value, zone)
     if isinstance(value, int | float) and not isinstance(value, bool):
         number = _require_seconds(_finite(value))
         return number, number
     raise InputError(f"a time must be {_FORMS}, not {type(value).__name__}")
 
 
-def _span_of_text(value: str, counts_turns: bool) -> tuple[float, float]:
+def _span_of_text(value: str, counts_turns: bool, zone: tzinfo) -> tuple[float, float]:
     text = value.strip()
     named = _MONTH_OR_YEAR.fullmatch(text)
     is_number = _NUMBER.fullmatch(text) is not None
@@ -245,24 +251,24 @@ def _span_of_text(value: str, counts_turns: bool) -> tuple[float, float]:
         if named is not None:
             first = date(int(named["year"]), int(named["month"] or 1), 1)
             last_month = int(named["month"] or 12)
-            return _days(first, date(first.year, last_month, monthrange(first.year, last_month)[1]))
+            return _days(first, date(first.year, last_month, monthrange(first.year, last_month)[1]), zone)
         if _DAY_ALONE.fullmatch(text):
             day = date.fromisoformat(text)
-            return _days(day, day)
-        return _moment(datetime.fromisoformat(text))
+            return _days(day, day, zone)
+        return _moment(datetime.fromisoformat(text), zone)
     except ValueError:
         raise InputError(f"a time must be {_FORMS}, not {cut(value, 80, '...')!r}") from None
 
 
-def _moment(value: datetime) -> tuple[float, float]:
-    time = ((value if value.tzinfo else value.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
+def _moment(value: datetime, zone: tzinfo) -> tuple[float, float]:
+    time = ((value if value.tzinfo else value.replace(tzinfo=zone)) - _EPOCH).total_seconds()
     return time, time
 
 
-def _days(first: date, last: date) -> tuple[float, float]:
-    begin = (datetime(first.year, first.month, first.day, tzinfo=UTC) - _EPOCH).total_seconds()
-    end = (datetime(last.year, last.month, last.day, tzinfo=UTC) - _EPOCH).total_seconds() + DAY
-    return begin, end - 1
+def _days(first: date, last: date, zone: tzinfo) -> tuple[float, float]:
+    begin = (datetime(first.year, first.month, first.day, tzinfo=zone) - _EPOCH).total_seconds()
+    end = (datetime(last.year, last.month, last.day, 23, 59, 59, tzinfo=zone) - _EPOCH).total_seconds()
+    return begin, end
 
 
 def _require_seconds(number: float) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from worldthread.errors import NotFoundError
 from worldthread.graph.provenances import ProvenanceTable
 from worldthread.graph.strings import StringTable
-from worldthread.provenance import UNKNOWN, Provenance
+from worldthread.provenance import TIMEZONE, UNKNOWN, Provenance
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,11 @@ class EpisodeTable:
         users = {user: number << 32 for number, user in enumerate(self.provenances.users)}
         numbers = [users[one.labels.user] for one in self.provenances.items]
         return [source + numbers[own] for source, own in zip(sources, self.provenance_numbers[start:], strict=True)]
+
+    def timezone(self, number: int) -> str:
+        """Return the time zone of who wrote an episode; empty for UTC."""
+        zone = self.provenances.items[self.provenance_numbers[number]].labels.metadata.get(TIMEZONE, "")
+        return zone if isinstance(zone, str) else ""
 
     def of_user(self, user: str) -> Sequence[int]:
         """Return the numbers of the episodes of a user, those included that were removed; not to be changed."""

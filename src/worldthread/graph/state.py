@@ -185,10 +185,11 @@ class GraphState:
         result = []
         for (first, after, ended_by, reason, *_), times in zip(rows, self._intervals(statement, rows), strict=True):
             sources = tuple(dict.fromkeys(ids[episode] for episode, _ in assertions[first:after]))
+            zone = self.episodes.timezone(assertions[first][0])
             if ended_by == ABSENT:
-                result.append(Version(display, Interval(*times), sources))
+                result.append(Version(display, Interval(*times), sources, timezone=zone))
             else:
-                result.append(Version(display, Interval(*times), sources, ids[ended_by], strings[reason]))
+                result.append(Version(display, Interval(*times), sources, ids[ended_by], strings[reason], zone))
         return tuple(result)
 
     def versions_of_all(self, statements: Sequence[int]) -> tuple[Version, ...]:

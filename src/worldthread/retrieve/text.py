@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from worldthread.extract.when import DAY, is_date, shown_beginning, shown_period, shown_time
+from worldthread.extract.zones import local_version, shown_local_time, with_offset
 from worldthread.graph.fold import SAID_TO_END
 from worldthread.types import AskedTime, Episode, Fact, Hit, Version
 
@@ -31,7 +32,7 @@ def estimated_tokens(text: str) -> int:
 def shown_hit(hit: Hit) -> str:
     """Return one hit as text, with the time that it is from."""
     if isinstance(hit.item, Episode):
-        origin = ", ".join(filter(None, (shown_time(hit.item.at), hit.item.source)))
+        origin = ", ".join(filter(None, (shown_local_time(hit.item.at, hit.item.metadata), hit.item.source)))
         return f"({origin}) {hit.item.text.strip()}"
     item = hit.item
     sentence = f"{item.subject} {item.relation} {item.object}" if isinstance(item, Fact) else item.text
@@ -52,8 +53,13 @@ def shown_interval(version: Version) -> str:
         :func:`~worldthread.extract.when.shown_period`: "on 2024-03-01". A beginning that was told to a month is shown
         as by :func:`~worldthread.extract.when.shown_beginning`: "from 2024-03".
     """
+    there = local_version(version)
+    return with_offset(_shown_interval(there), there.interval.valid_from - version.interval.valid_from)
+
+
+def _shown_interval(version: Version) -> str:
     interval = version.interval
-    days = shown_days(version)
+    days = _shown_days(version)
     if days is not None:
         return days
     begin, end = shown_time(interval.valid_from), shown_time(interval.valid_to)
@@ -76,6 +82,10 @@ def shown_days(version: Version) -> str | None:
         Such as "on 2024-03-01" and "from 2024-03", and with the time of a text that gives the last day "known since
         2024-05-15T10:00:00Z, true until 2024-05-17"; ``None`` where the text gives neither, or a time of day.
     """
+    return _shown_days(local_version(version))
+
+
+def _shown_days(version: Version) -> str | None:
     interval, statement = version.interval, version.statement
     if statement.valid_from is None:
         if version.reason != SAID_TO_END or not is_date(interval.valid_to) or interval.valid_to % DAY:

@@ -27,7 +27,8 @@ from worldthread.extract.model.forms import (
 )
 from worldthread.extract.model.schema import ReadingSchema
 from worldthread.extract.model.stated_times import shown_date, stated_time, worded_time
-from worldthread.extract.when import is_date, shown_time, time_of_saying
+from worldthread.extract.when import is_date, shown_time
+from worldthread.extract.zones import time_of_reading
 from worldthread.graph import GraphView
 from worldthread.models.boundary import BoundaryMark, boundary_mark
 from worldthread.models.chat import ChatModel, ChatRequest, Message
@@ -477,7 +478,7 @@ class ModelExtractor:
 
 def _text_of(episode: Episode, user: str) -> _ReadText:
     speaker = episode.speaker or episode.user or user
-    return _ReadText(episode.text, speaker, time_of_saying(episode.at), episode.source)
+    return _ReadText(episode.text, speaker, time_of_reading(episode), episode.source)
 
 
 def _with_before(texts: Sequence[_ReadText], before: tuple[str, ...]) -> Iterator[_ReadText]:
