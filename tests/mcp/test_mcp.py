@@ -199,6 +199,34 @@ def test_messages_and_triples(tmp_path: Path) -> None:
     asyncio.run(talk())
 
 
+def test_null_and_turns_as_agents_keep_them(tmp_path: Path) -> None:
+    async def talk() -> None:
+        async with inside(tmp_path / "m") as client:
+            for tool in (await client.list_tools()).tools:
+                assert all(
+                    any(kind.get("type") == "null" for kind in described.get("anyOf", ()))
+                    for name, described in tool.input_schema["properties"].items()
+                    if name not in tool.input_schema.get("required", ())
+                ), tool.name
+            absent = dict.fromkeys(("messages", "triples", "at", "source", "user", "agent", "session", "metadata"))
+            assert (await call(client, "remember", text="Ines tunes pianos.", **absent)).structured_content[
+                "added"
+            ] == 1
+            turns = [
+                {"role": "user", "content": [{"type": "text", "text": "I tune"}, {"type": "text", "text": "pianos."}]},
+                {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]},
+                {"type": "reasoning", "summary": []},
+            ]
+            done = await call(client, "remember", messages=turns, text=None)
+            assert (done.structured_content["added"], done.structured_content["skipped"]) == (1, 2)
+            assert "2 turns without text" in said(done)
+            found = await call(client, "recall", question="pianos", **dict.fromkeys(("kinds", "as_of", "where", "k")))
+            assert "user: I tune\npianos." in [one["text"] for one in found.structured_content["passages"]]
+            assert not (await call(client, "forget", entity="Ines", episode=None, confirm=None)).is_error
+
+    asyncio.run(talk())
+
+
 def test_text_that_looks_like_json_stays_text(tmp_path: Path) -> None:
     text = '["Anna lives in Rome.", {"a": null}]'
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from worldthread.adapters.conversation_log import ConversationLog, PastMessage
-from worldthread.errors import MissingExtraError
+from worldthread.errors import InputError, MissingExtraError
+from worldthread.extract.records import said_in
 from worldthread.memory import Memory
 from worldthread.types import Recall
 
@@ -114,12 +115,11 @@ class AgentsSession(SessionABC):  # type: ignore[misc]
 def _past_message(item: Mapping[str, Any]) -> PastMessage:
     payload = json.loads(json.dumps(item, default=_as_json))
     role, content = payload.get("role"), payload.get("content")
-    if isinstance(content, list):
-        content = "\n".join(
-            part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)
-        )
-    is_said = role in ("user", "assistant") and isinstance(content, str)
-    return PastMessage(payload, role if is_said else None, content if isinstance(content, str) else "")
+    try:
+        text = said_in(content)
+    except InputError:  # of a form that nobody knows: it is kept, and not read
+        text = ""
+    return PastMessage(payload, role if role in ("user", "assistant") else None, text)
 
 
 def _as_json(value: Any) -> Any:

@@ -14,13 +14,13 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from worldthread.errors import InputError, NotFoundError
+from worldthread.extract.documents import Document
 from worldthread.filters import Filter
 from worldthread.memory import Memory
-from worldthread.provenance import LONGEST_VALUE, NO_LABELS
+from worldthread.provenance import NO_LABELS
 from worldthread.types import Episode, Extraction, Recall, TimeLike
 
 _GAP: Final = 0.01  # seconds between two messages; the passages of a long one lie between them
-_MOST_PIECES: Final = 60
 _READ: Final = "read"
 _KEPT: Final = "kept"
 
@@ -97,15 +97,14 @@ class ConversationLog:
 
         Args:
             messages: the messages, in order.
-
-        Raises:
-            InputError: a payload is too long.
         """
         with self._lock:
-            prepared = [(message, _metadata(message)) for message in messages]
+            prepared = [
+                (message, json.dumps(message.payload)) for message in messages
+            ]  # ASCII: all comes back as it is
             at = max(self.clock(), self._latest() + _GAP)
-            for number, (message, metadata) in enumerate(prepared):
-                self._add(message, metadata, at + number * _GAP)
+            for number, (message, payload) in enumerate(prepared):
+                self._add(message, payload, at + number * _GAP)
 
     def _latest(self) -> float:
         """Return the time of the last episode of this conversation; negative infinity when there is none.
@@ -128,12 +127,13 @@ class ConversationLog:
             self._seen = _Seen(graph, graph.numbering, count, latest)
         return latest
 
-    def _add(self, message: PastMessage, metadata: Mapping[str, str], at: float) -> None:
+    def _add(self, message: PastMessage, payload: str, at: float) -> None:
+        key = uuid.uuid4().hex
         if message.role is not None and message.text.replace("\0", "").strip():
-            said = {"role": message.role, "content": _recordable(message.text), "at": at}
             self.memory.remember(
-                [said], source=self.source, user=self.user, agent=self.agent, session=self.session,
-                metadata={**metadata, "part": _READ},
+                Document(_recordable(message.text), at, speaker=message.role, payload=payload),
+                source=self.source, user=self.user, agent=self.agent, session=self.session,
+                metadata={"message": key, "part": _READ},
             )  # fmt: skip
             return
         kind = _recordable(str(message.payload.get("type", "message")))
@@ -141,7 +141,8 @@ class ConversationLog:
             Episode(
                 f"({kind}) {_recordable(message.text)}".strip(),
                 at=at, source=self.source, user=self.user, agent=self.agent, session=self.session,
-                extraction=Extraction("conversation_log/1"), metadata={**metadata, "part": _KEPT},
+                extraction=Extraction("conversation_log/1"), metadata={"message": key, "part": _KEPT},
+                payload=payload,
             )
         )  # fmt: skip
 
@@ -201,7 +202,7 @@ class ConversationLog:
 
     def _messages(self) -> dict[str, Episode]:
         found: dict[str, Episode] = {}
-        for episode in self._episodes():  # a long message has several episodes, all with its payload
+        for episode in self._episodes():  # a long message has several episodes, the first of which has the payload
             found.setdefault(str(episode.metadata["message"]), episode)
         return found
 
@@ -212,19 +213,10 @@ class ConversationLog:
             return
 
 
-def _metadata(message: PastMessage) -> dict[str, str]:
-    text = json.dumps(message.payload)
-    pieces = [text[start : start + LONGEST_VALUE] for start in range(0, len(text), LONGEST_VALUE)]
-    if len(pieces) > _MOST_PIECES:
-        raise InputError(f"a message has {len(text):,} characters; it can have {LONGEST_VALUE * _MOST_PIECES:,}")
-    return {"message": uuid.uuid4().hex, **{f"payload {number:02}": piece for number, piece in enumerate(pieces)}}
-
-
 def _payload(episode: Episode) -> dict[str, Any]:
-    pieces = [str(value) for key, value in sorted(episode.metadata.items()) if key.startswith("payload ")]
-    payload: dict[str, Any] = json.loads("".join(pieces))
+    payload: dict[str, Any] = json.loads(episode.payload)
     return payload
 
 
 def _recordable(text: str) -> str:
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return text.replace("\0", "\ufffd")

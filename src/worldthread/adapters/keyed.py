@@ -13,7 +13,7 @@ from typing import Any, Final
 from worldthread.errors import InputError, NotFoundError
 from worldthread.filters import Filter
 from worldthread.memory import Memory
-from worldthread.provenance import LONGEST_VALUE, MetadataValue
+from worldthread.provenance import MetadataValue
 from worldthread.types import Ending, Episode, Extraction, Fact, TimeLike, Version
 
 _EXTRACTOR: Final = "keyed/1"
@@ -317,7 +317,7 @@ def _statements(item: KeyedItem, source: str) -> tuple[Fact, ...]:
 
 
 def _episode(item: KeyedItem, source: str) -> Episode:
-    """Return the episode of a version; what its text cannot hold goes into its metadata."""
+    """Return the episode of a version; what its text cannot hold goes into its payload."""
     if not item.path:
         raise InputError("an item needs a path")
     require_json(item.value)
@@ -326,30 +326,23 @@ def _episode(item: KeyedItem, source: str) -> Episode:
     if text != item.text or not text.strip():
         carried["text"] = item.text
         text = text if text.strip() else "(empty)"
-    payload = json.dumps(carried)  # ASCII: half surrogates and NUL survive
-    if len(payload) > LONGEST_VALUE:  # too long for metadata: below the text, where its length shows the border
-        text, payload = f"{text}\n\n{payload}", f"#{len(payload)}"
+    payload = json.dumps(carried)  # ASCII: half a character and NUL survive
     metadata: dict[str, MetadataValue] = {
         **{f"level {number}": part for number, part in enumerate(item.path)},
         "path": json.dumps(list(item.path)),
         "created": item.created,
         "searchable": item.searchable,
-        "payload": payload,
     }
     if item.ttl is not None:
         metadata["ttl"] = item.ttl
     extraction = Extraction(_EXTRACTOR, _statements(item, source))
-    return Episode(text, at=item.updated, source=source, extraction=extraction, metadata=metadata)
+    return Episode(text, at=item.updated, source=source, extraction=extraction, metadata=metadata, payload=payload)
 
 
 def _item_of(episode: Episode) -> KeyedItem:
     """Return the version that an episode of :func:`_episode` holds."""
     text, metadata = episode.text, episode.metadata
-    payload = str(metadata["payload"])
-    if payload.startswith("#"):
-        border = len(text) - int(payload[1:])
-        text, payload = text[: border - 2], text[border:]
-    carried = json.loads(payload)
+    carried = json.loads(episode.payload)
     expiry = [s.object for s in episode.extraction.statements if isinstance(s, Fact) and s.relation == _EXPIRY]
     return KeyedItem(
         path=tuple(json.loads(str(metadata["path"]))),

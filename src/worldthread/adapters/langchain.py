@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from worldthread.adapters.conversation_log import ConversationLog, PastMessage
 from worldthread.adapters.keyed import KeyedEpisodes, KeyedItem
 from worldthread.errors import InputError, MissingExtraError
+from worldthread.extract.records import said_in
 from worldthread.filters import Filter
 from worldthread.memory import Memory
 from worldthread.types import Episode, Hit, Kind
@@ -282,7 +283,7 @@ class LangChainHistory(BaseChatMessageHistory):  # type: ignore[misc]
 def _past_message(message: BaseMessage) -> PastMessage:
     role = {"human": "user", "ai": "assistant"}.get(message.type)
     payload = json.loads(json.dumps(message_to_dict(message)))
-    return PastMessage(payload, role, str(message.text))  # type: ignore[arg-type]
+    return PastMessage(payload, role, said_in(message.content))  # type: ignore[arg-type]
 
 
 def _document(hit: Hit) -> LangChainDocument:

@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args, get_origin
 
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ToolAnnotations
@@ -113,7 +113,50 @@ def _with_namespace(tool: Tool, shared: ServedMemory) -> Tool:
     return call
 
 
+def _with_null(tool: Tool) -> Tool:
+    """Return a tool that takes null for every argument that may be left out: clients send it for what is not given."""
+    signature = inspect.signature(tool, eval_str=True)
+    parameters = [_nullable(parameter) for parameter in signature.parameters.values()]
+
+    def given(arguments: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: signature.parameters[name].default if value is None and name in signature.parameters else value
+            for name, value in arguments.items()
+        }
+
+    if inspect.iscoroutinefunction(tool):
+
+        @functools.wraps(tool)
+        async def call(*args: Any, **kwargs: Any) -> CallToolResult:
+            result: CallToolResult = await tool(*args, **given(kwargs))
+            return result
+
+    else:
+
+        @functools.wraps(tool)
+        def call(*args: Any, **kwargs: Any) -> CallToolResult | Awaitable[CallToolResult]:
+            return tool(*args, **given(kwargs))
+
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {  # where the SDK looks too
+        **{parameter.name: parameter.annotation for parameter in parameters},
+        "return": signature.return_annotation,
+    }
+    return call
+
+
+def _nullable(parameter: inspect.Parameter) -> inspect.Parameter:
+    if parameter.default in (None, inspect.Parameter.empty):
+        return parameter
+    annotation = parameter.annotation
+    if get_origin(annotation) is Annotated:
+        kind, *rest = get_args(annotation)
+        return parameter.replace(annotation=Annotated[(kind | None, *rest)])
+    return parameter.replace(annotation=annotation | None)
+
+
 def add_tool(server: MCPServer[None], tool: Tool, title: str, annotations: ToolAnnotations) -> None:
     """Add a tool to a server; the tool has the name of the function, and its docstring as the description."""
+    tool = _with_null(tool)
     description = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(tool) or "")
     server.add_tool(tool, title=title, description=description, annotations=annotations)

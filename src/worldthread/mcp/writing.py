@@ -121,6 +121,8 @@ class WritingTools:
         lines = [f"Remembered: {ingested.added} new, {ingested.known} known before."]
         if ingested.unread:
             lines.append(f"{ingested.unread} could not be understood; the text is kept and can be found.")
+        if ingested.skipped:
+            lines.append(f"{count_of(ingested.skipped, 'turn')} without text left out.")
         lines += [f"- {one_line(problem)}" for problem in ingested.problems]
         return tool_result("\n".join(lines), RememberResult.model_validate(ingested, from_attributes=True))
 

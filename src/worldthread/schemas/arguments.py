@@ -22,12 +22,18 @@ Time: TypeAlias = Annotated[float, Strict()] | str | None
 
 
 class ChatMessage(BaseModel):
-    """One turn of a conversation."""
+    """One turn of a conversation, as agents keep it: what is said is remembered, further fields stay with it."""
 
-    model_config = ConfigDict(extra="forbid")  # nothing of a message is dropped
+    model_config = ConfigDict(extra="allow")  # nothing of a message is dropped
 
-    role: str = Field(max_length=MAX_NAME, description="Who speaks: user, assistant, or a name", examples=["Anna"])
-    content: str = Field(max_length=MAX_TEXT, description="What was said")
+    role: str | None = Field(
+        default=None, max_length=MAX_NAME, description="Who speaks: user, assistant, or a name", examples=["Anna"]
+    )
+    content: str | list[Any] | dict[str, Any] | None = Field(
+        default=None,
+        description="What was said, as text or as parts; a turn without text, such as a call of a tool, is skipped",
+        examples=["I moved to Paris."],
+    )
     at: Time = Field(
         default=None, description="When it was said, in the form of the argument at", examples=["2024-05-01T10:30"]
     )

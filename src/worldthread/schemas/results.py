@@ -55,6 +55,7 @@ class RememberResult(BaseModel):
     known: int = Field(description="The number of episodes that were already in the memory")
     unread: int = Field(description="The number of episodes that are stored but could not be understood yet")
     problems: list[str] = Field(description="Why they could not be understood")
+    skipped: int = Field(default=0, description="The number of turns without text, which were left out")
 
 
 class RecallResult(BaseModel):

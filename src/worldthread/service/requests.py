@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
     AfterValidator,
@@ -12,13 +12,18 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    GetJsonSchemaHandler,
     StrictBool,
     StrictFloat,
     StrictInt,
     Tag,
     WithJsonSchema,
+    model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
+from worldthread.arguments import whole_characters
 from worldthread.extract.when import world_time
 from worldthread.filters import Filter
 from worldthread.ingestion import Content
@@ -34,6 +39,7 @@ MOST_METADATA: Final = 60
 """The most keys of metadata; the memory allows a few more, which the service uses for idempotency keys."""
 MOST_LISTED: Final = 500
 _NOT_BLANK: Final = r"[^\s\x00-\x1f\x7f-\x9f]"
+_ABOUT: Final = ("default", "description", "examples", "title")
 _YEAR: Final = re.compile(r"[0-9]{4}(?:-|$)")
 _CLEAN: Final = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
 
@@ -115,9 +121,50 @@ Cursor: TypeAlias = Annotated[
 
 
 class Body(BaseModel):
-    """A body, of which no field is ignored."""
+    """A body, of which no field is ignored. ``null`` for a field that may be left out means that it is left out."""
 
     model_config = ConfigDict(extra="forbid", strict=True)  # `"dry_run": 0` must not forget
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_given(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        left_out = cls._left_out()
+        try:
+            return {key: whole_values(value) for key, value in data.items() if value is not None or key not in left_out}
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+
+    @classmethod
+    def _left_out(cls) -> set[str]:
+        """Return the fields that may be left out, and for which null is no value of its own."""
+        return {
+            name
+            for name, field in cls.model_fields.items()
+            if not field.is_required() and field.default is not None and type(None) not in get_args(field.annotation)
+        }
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Say in the schema that null is taken."""
+        found = handler.resolve_ref_schema(handler(schema))
+        for name in cls._left_out() & set(found.get("properties", ())):
+            described = found["properties"][name]
+            about = {key: described.pop(key) for key in _ABOUT if key in described}
+            found["properties"][name] = {"anyOf": [described, {"type": "null"}], **about}
+        return found
+
+
+def whole_values(value: Any) -> Any:
+    """Return a JSON value with U+FFFD for each half of a character in its texts."""
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, list):
+        return [whole_values(one) for one in value]
+    if isinstance(value, dict):
+        return {whole_values(key): whole_values(one) for key, one in value.items()}
+    return value
 
 
 class Where(Body):
@@ -151,14 +198,14 @@ def filter_of(where: Where | None) -> Filter | None:
 
 
 class MessageBody(Body):
-    """One turn of a conversation."""
+    """One turn of a conversation, as agents keep it: what is said is remembered, further fields stay with it."""
 
-    role: Name = Field(description="Who speaks: user, assistant, or a name", examples=["Anna"])
-    content: str = Field(
-        min_length=1,
-        max_length=MAX_TEXT,
-        pattern=_NOT_BLANK,
-        description="What was said",
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    role: Name | None = Field(default=None, description="Who speaks: user, assistant, or a name", examples=["Anna"])
+    content: Annotated[str, Field(max_length=MAX_TEXT)] | list[Any] | dict[str, Any] | None = Field(
+        default=None,
+        description="What was said, as text or as parts; a turn without text, such as a call of a tool, is skipped",
         examples=["I moved to Paris."],
     )
     at: Time = Field(default=None, description="When it was said")
@@ -198,6 +245,8 @@ class RememberText(_Remember):
         description="Plain text or Markdown",
         examples=["Anna moved to Paris. Her lease ends in June."],
     )
+    messages: None = Field(default=None, description="Not with a text")
+    triples: None = Field(default=None, description="Not with a text")
 
     def content(self) -> Content:
         """Return what the memory takes."""
@@ -208,6 +257,8 @@ class RememberMessages(_Remember):
     """A conversation to remember."""
 
     messages: list[MessageBody] = Field(min_length=1, max_length=MAX_ITEMS, description="Its turns, in order")
+    text: None = Field(default=None, description="Not with messages")
+    triples: None = Field(default=None, description="Not with messages")
 
     def content(self) -> Content:
         """Return what the memory takes."""
@@ -218,6 +269,8 @@ class RememberTriples(_Remember):
     """Facts to remember as they are given."""
 
     triples: list[TripleBody] = Field(min_length=1, max_length=MAX_ITEMS)
+    text: None = Field(default=None, description="Not with triples")
+    messages: None = Field(default=None, description="Not with triples")
 
     def content(self) -> Content:
         """Return what the memory takes."""
@@ -225,7 +278,7 @@ class RememberTriples(_Remember):
 
 
 def _kind_of_content(body: Any) -> str:
-    given = set(body) if isinstance(body, dict) else set()
+    given = {key for key, value in body.items() if value is not None} if isinstance(body, dict) else set()
     return next((kind for kind in ("messages", "triples") if kind in given), "text")
 
 
@@ -350,6 +403,9 @@ class ForgetEpisode(Body):
     """Forget one episode."""
 
     episode: Identifier = Field(description="Its id")
+    entity: None = Field(default=None, description="Not with an episode")
+    statement: None = Field(default=None, description="Not with an episode")
+    where: None = Field(default=None, description="Not with an episode")
     dry_run: bool = Field(default=False, description="Only list what would be removed")
 
 
@@ -357,6 +413,8 @@ class ForgetEntity(Body):
     """Forget every episode that states something about an entity or names it."""
 
     entity: Name
+    episode: None = Field(default=None, description="Not with an entity")
+    statement: None = Field(default=None, description="Not with an entity")
     where: Where | None = Field(default=None, description="Only episodes that fit")
     dry_run: bool = Field(default=False, description="Only list what would be removed")
 
@@ -365,6 +423,8 @@ class ForgetStatement(Body):
     """Forget every episode that states a fact or a thesis."""
 
     statement: Identifier = Field(description="Its id")
+    episode: None = Field(default=None, description="Not with a statement")
+    entity: None = Field(default=None, description="Not with a statement")
     where: Where | None = Field(default=None, description="Only episodes that fit")
     dry_run: bool = Field(default=False, description="Only list what would be removed")
 
@@ -373,11 +433,14 @@ class ForgetWhere(Body):
     """Forget every episode that fits, such as all of a user."""
 
     where: Where = Field(examples=[{"user": "anna"}])
+    episode: None = Field(default=None, description="Not with a filter alone")
+    entity: None = Field(default=None, description="Not with a filter alone")
+    statement: None = Field(default=None, description="Not with a filter alone")
     dry_run: bool = Field(default=False, description="Only list what would be removed")
 
 
 def _what_to_forget(body: Any) -> str:
-    given = set(body) if isinstance(body, dict) else set()
+    given = {key for key, value in body.items() if value is not None} if isinstance(body, dict) else set()
     return next((kind for kind in ("episode", "entity", "statement") if kind in given), "where")
 
 
