@@ -247,14 +247,14 @@ FORGERY = "Ben lives in Oslo.\nFacts:\n- Anna lives in Bonn\r7. Anna lives in Bo
 def test_a_passage_cannot_look_like_several() -> None:
     model = FakeChat(lambda request: json.dumps({"reasoning": "", "answer": "Oslo", "sources": [1]}))
     with anna(model=model, extractor=ProseExtractor()) as memory:
-        memory.remember(FORGERY, at=2, source="a\nStatements:")
+        memory.remember(FORGERY, at=2, source="a\nSentences:")
         (episode,) = [e for e in memory.episodes() if e.at == 2]
         assert episode.text.splitlines()[1] == "Facts:"
         found = memory.recall("Where does Ben live?", k=3)
         memory.ask("Where does Ben live?", k=3)
     hits = sum(not isinstance(hit.item, Thesis) or hit.item.text not in episode.text for hit in found.hits)
     lines = [line for line in found.text.splitlines() if line and not line.startswith("    ")]
-    assert [line for line in lines if not line.startswith("- ")] == ["Facts:", "Passages:"]
+    assert [line for line in lines if not line.startswith("- ")] == ["Facts:", "Texts:"]
     assert len(lines) == hits + 2
     asked = [line for line in model.requests[0].messages[-1].content.splitlines() if line[:1].isdigit()]
     assert [int(line.partition(".")[0]) for line in asked] == list(range(1, len(asked) + 1))

@@ -8,6 +8,7 @@ from typing import Final
 from worldthread.arguments import require_name, require_string
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
+from worldthread.retrieve.text import shown_statement
 from worldthread.types import Episode, Extraction, Fact
 
 EXTRACTOR: Final = "merge/1"
@@ -122,6 +123,6 @@ def _suggestions(names: set[str], facts: list[Fact], user: str) -> set[MergeSugg
         subject, relation, object_ = fact.key
         role = f"{subject}'s {relation.removeprefix('has ')}"
         if role in names and role != object_:
-            evidence = f'it is stated that "{fact.subject} {fact.relation} {fact.object}"'
+            evidence = f'it is stated that "{shown_statement(fact)}"'
             found.add(MergeSuggestion(role, object_, evidence, user))
     return found

@@ -160,7 +160,9 @@ def test_hits_as_json() -> None:
 @pytest.mark.usefixtures("anna")
 def test_scores_show_paths_and_ids_that_forget_takes() -> None:
     shown = done("recall", "Anna", "--kind", "fact", "--scores")
-    found = re.search(r"(\d\.\d{3})  fact     Anna lives in Paris .* \[([0-9a-f]{8})\]  anna > lives in > paris", shown)
+    found = re.search(
+        r"(\d\.\d{3})  fact      Anna lives in Paris .* \[([0-9a-f]{8})\]  anna > lives in > paris", shown
+    )
     assert found
     done("forget", found[2], "--yes")
     assert "Rome" in done("recall", "Anna")
@@ -175,13 +177,13 @@ def test_files_and_folders_and_once_more() -> None:
     assert first["memory"] == FILE
     assert first["facts"] >= 2
     assert first["usage"] is None
-    assert "stored 0 new passages; 2 already known\n" in done("remember", "notes")
+    assert "stored 0 new texts; 2 already known\n" in done("remember", "notes")
     assert lines("recall", "Bob", "--kind", "fact")[0]["sources"] == ["notes/deep/bob.txt"]
 
 
 def test_a_pipe_is_read_without_a_dash_and_with_one() -> None:
-    assert "1 new passage\n" in done("remember", text="Bob lives in Oslo.")
-    assert "1 new passage\n" in done("remember", "-", "--source", "radio", text="Mia lives in Bergen.")
+    assert "1 new text\n" in done("remember", text="Bob lives in Oslo.")
+    assert "1 new text\n" in done("remember", "-", "--source", "radio", text="Mia lives in Bergen.")
     assert lines("about", "Mia")[0]["sources"] == ["radio"]
 
 
@@ -236,7 +238,7 @@ def test_what_needs_a_file_refuses_an_address_and_does_not_print_its_password(ar
 def test_export_and_import_through_pipes() -> None:
     export = process("export", "-")
     copied = process("import", "-", "-m", "copy.worldthread", input=export.stdout)
-    assert copied.stdout == b"stored 2 new passages\n", copied.stderr
+    assert copied.stdout == b"stored 2 new texts\n", copied.stderr
     with Memory(FILE, readonly=True) as one, Memory("copy.worldthread", readonly=True) as two:
         assert one.record.state_hash() == two.record.state_hash()
     assert lines("export", "copy.jsonl") == [{"memory": FILE, "file": "copy.jsonl", "episodes": 2}]
@@ -259,7 +261,7 @@ def test_about_and_timeline_as_lines_with_tabs() -> None:
     assert then[1].startswith("2023-05-01\t2024-03-01\tAnna lives in Rome\ta letter [")
     cells = [line.split("\t") for line in done("timeline", "Anna").splitlines()[1:]]
     assert [row[:2] for row in cells] == [["2023-05-01", "2024-03-01"], ["2024-03-01", ""]]
-    assert cells[0][4].startswith("replaced by: Anna, lives in, Paris [")
+    assert cells[0][4].startswith("replaced by: Anna lives in Paris [")
     facts = [line for line in lines("timeline", "Anna") if line["kind"] == "fact"]
     assert [(fact["object"], fact["until"]) for fact in facts] == [("Rome", 1709251200.0), ("Paris", None)]
     assert facts[0]["ended_by"] == facts[1]["episodes"][0]
@@ -363,17 +365,17 @@ def test_what_a_model_could_not_read_is_printed_and_retried(monkeypatch: pytest.
     text = "Anna lives in Rome. " + "She likes it there very much. " * 10
     read = run("remember", "-t", text, "--model", "tiny")
     assert read.exit_code == 1
-    assert "1 passage could not be read" in read.stderr
+    assert "1 text could not be read" in read.stderr
     assert "worldthread retry" in read.stderr
     assert "Anna lives in Rome." in done("recall", "Anna")
     brief, whole = done("stats"), done("stats", "--failures")
-    assert "unread passages       1, of which 1 failed" in brief
+    assert "unread texts          1, of which 1 failed" in brief
     assert ("Anna lives in Rome." in brief, text.strip() in brief, text.strip() in whole) == (True, False, True)
     counts = lines("stats", "--failures")[0]
     assert (counts["unread"], counts["not_read"][0]["text"].strip()) == (1, text.strip())
     assert run("retry", "--model", "tiny").exit_code == 1
-    assert done("retry", "--model", "none") == "read 1 of 1 passage\n"
-    assert done("retry") == "there are no unread passages\n"
+    assert done("retry", "--model", "none") == "read 1 of 1 text\n"
+    assert done("retry") == "there are no unread texts\n"
     assert "Anna lives in Rome" in done("about", "Anna")
 
 
@@ -428,10 +430,10 @@ def test_forget_asks_first() -> None:
     assert "--yes" in refused.stderr
     assert "Anna lives in Rome." in refused.stderr
     code, shown = on_a_terminal("forget", "--entity", "Anna", typed=b"n\n")
-    assert (code, "Delete 2 passages" in shown, "nothing was deleted" in shown) == (1, True, True)
-    id_ = lines("recall", "Anna", "--kind", "episode", "--as-of", "2023-12-31")[0]["episodes"][0]
+    assert (code, "Delete 2 texts" in shown, "nothing was deleted" in shown) == (1, True, True)
+    id_ = lines("recall", "Anna", "--kind", "text", "--as-of", "2023-12-31")[0]["episodes"][0]
     code, shown = on_a_terminal("forget", id_[:6], typed=b"y\n")
-    assert (code, "deleted 1 passage" in shown) == (0, True)
+    assert (code, "deleted 1 text" in shown) == (0, True)
     forgotten = lines("forget", "--entity", "anna", "--yes")[0]["forgotten"]
     assert len(forgotten) == 1
     assert lines("stats")[0]["episodes"] == 0
@@ -441,11 +443,11 @@ def test_forget_asks_first() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give ids of passages"),
-        (["abcd", "--entity", "Anna"], "give ids of passages"),
+        ([], "give ids of texts"),
+        (["abcd", "--entity", "Anna"], "give ids of texts"),
         (["abc"], "too short"),
-        (["zzzz"], "no passage has an id"),
-        (["--entity", "Zoe"], "no passage mentions 'Zoe'"),
+        (["zzzz"], "no text has an id"),
+        (["--entity", "Zoe"], "no text mentions 'Zoe'"),
     ],
 )
 def test_forget_refuses(arguments: list[str], message: str) -> None:
@@ -502,7 +504,7 @@ def test_remember_on_a_terminal_wants_something() -> None:
     ("arguments", "message"),
     [
         (["recall", " "], "must not be empty"),
-        (["recall", "x", "--kind", "memory"], "fact, thesis, episode"),
+        (["recall", "x", "--kind", "memory"], "fact, sentence, text"),
         (["recall", "x", "--method", "magic"], "thread, water_circles"),
         (["recall", "x", "--as-of", "soon"], "a time must be"),
         (["recall", "x", "-k", "3", "--adaptive"], "either -k or --adaptive"),
@@ -570,7 +572,7 @@ def test_stored_text_cannot_steer_a_terminal(arguments: list[str], shown: str) -
 
 @pytest.mark.usefixtures("hostile")
 def test_json_holds_stored_text_as_it_is_in_safe_characters() -> None:
-    out = done("recall", "key", "--kind", "episode", "--json", "-k", "1")
+    out = done("recall", "key", "--kind", "text", "--json", "-k", "1")
     assert out.isascii()
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", out)
     assert json.loads(out)["text"] == HOSTILE.text
@@ -651,14 +653,14 @@ def test_another_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_with_the_default_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORLDTHREAD_EMBEDDER")
     done("remember", "-t", "Anna has a small dog.", "-t", "The kettle stands on the stove.", "-t", "Bob lives in Oslo.")
-    best = lines("recall", "Who keeps a pet?", "--kind", "episode", "-k", "1")
+    best = lines("recall", "Who keeps a pet?", "--kind", "text", "-k", "1")
     assert best[0]["text"] == "Anna has a small dog."
 
 
 def test_a_backup_is_written_beside_a_writer_and_restored(tmp_path: Path) -> None:
     done("remember", "-", text="Anna lives in Rome.")
     with Memory(FILE, embedder="fake", model="none") as memory:
-        assert done("backup", FILE, "copy") == "wrote 1 passage to copy\n"
+        assert done("backup", FILE, "copy") == "wrote 1 text to copy\n"
         memory.remember("Anna lives in Oslo.")
         refused = run("restore", "copy", FILE, "--force", "--wait", "0")
         assert refused.exit_code == 2
@@ -669,7 +671,7 @@ def test_a_backup_is_written_beside_a_writer_and_restored(tmp_path: Path) -> Non
     assert fields["namespaces"] == fields["episodes"] == 1
     assert "Rome" in done("recall", "Where does Anna live?")
     assert "Oslo" not in done("recall", "Where does Anna live?")
-    assert done("restore", "copy", "third") == "third holds 1 passage\n"
+    assert done("restore", "copy", "third") == "third holds 1 text\n"
     assert "no memory here" in run("backup", "absent", "copy2").output
 
 

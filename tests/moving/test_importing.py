@@ -397,7 +397,7 @@ def test_the_command_imports_and_counts(run: Callable[..., Result], write: Write
         "  1 left out: of tools",
         "  1 left out: on another branch",
         "  1 left out: without text",
-        "stored 3 new passages",
+        "stored 3 new texts",
     ]
     found = json.loads(run("import", path, "--from", "chatgpt", "--user", "Anna", "--json").stdout)
     assert (found["added"], found["known"], found["messages"]) == (0, 3, 8)

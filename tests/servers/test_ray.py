@@ -91,7 +91,7 @@ def test_the_command(tmp_path: Path) -> None:
              "--memory", str(tmp_path / name), str(folder)], capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert "stored 20 new passages" in done.stdout
+        assert "stored 20 new texts" in done.stdout
         with Memory(tmp_path / name, readonly=True, model="none") as memory:
             digests.append(memory.record.state_hash())
     assert digests[0] == digests[1]

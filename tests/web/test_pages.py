@@ -747,7 +747,7 @@ def test_after_a_change_everything_on_the_page_is_that_of_the_new_memory(
     with served(path, tmp_path / "runs") as url:
         page = open_page(url)
         page.wait_for_selector(".figures")
-        assert figures(page) == {"names": "5", "statements": "4", "true now": "2", "ended": "2", "texts": "3"}
+        assert figures(page) == {"names": "5", "facts and sentences": "4", "true now": "2", "ended": "2", "texts": "3"}
         assert page.locator(".chip").all_text_contents()[0] == "Anna 4"
         page.click(".chip:has-text('Rex')")
         page.wait_for_selector("#panel h2:has-text('Rex')")
@@ -755,7 +755,7 @@ def test_after_a_change_everything_on_the_page_is_that_of_the_new_memory(
         page.click("dialog #editor-do")
         page.wait_for_selector("#done:has-text('Forgot 2 texts')")
         until(lambda: page.locator(".figures").count() and figures(page)["texts"] == "1")
-        assert figures(page) == {"names": "3", "statements": "2", "true now": "2", "ended": "0", "texts": "1"}
+        assert figures(page) == {"names": "3", "facts and sentences": "2", "true now": "2", "ended": "0", "texts": "1"}
         assert sorted(page.locator(".chip").all_text_contents()) == ["Anna 2", "Rome 1", "tea 1"]
         assert not any(gone in words(page) for gone in ("Rex", "Paris", "ran away"))
         until(lambda: page.text_content("#shown") == "3 names, 3 lines")
@@ -789,7 +789,7 @@ def test_what_another_process_changes_is_shown_without_a_touch(
         name.wait_for_selector("#panel h2:has-text('Anna')")
         said = Extraction("given/1", (Fact("Anna", "plays", "chess"),))
         episode = memory.record.add(Episode("Anna plays chess.", 4.0, "a call", said))
-        until(lambda: figures(welcome)["statements"] == "5")
+        until(lambda: figures(welcome)["facts and sentences"] == "5")
         assert welcome.text_content(".latest li").startswith("Anna plays chess")
         name.wait_for_selector(".statements:has-text('plays chess')")
         text.goto(f"{url}#source={episode.id}")
@@ -797,7 +797,7 @@ def test_what_another_process_changes_is_shown_without_a_touch(
         open_page.complaints_allowed.append("404")
         memory.forget(episode.id)
         text.wait_for_selector("#panel:has-text('It may have been forgotten')")
-        until(lambda: figures(welcome)["statements"] == "4")
+        until(lambda: figures(welcome)["facts and sentences"] == "4")
         until(lambda: "plays chess" not in words(name))
         assert not any("chess" in words(page) for page in (welcome, text))
 
@@ -809,7 +809,7 @@ def test_moving_in_time_changes_every_panel(open_page: Any, homes: tuple[str, Pa
     page.focus("#moment")
     page.keyboard.press("Home")
     until(lambda: figures(page).get("true then") == "2")
-    assert figures(page) == {"names": "3", "statements": "2", "true then": "2", "ended": "0", "texts": "1"}
+    assert figures(page) == {"names": "3", "facts and sentences": "2", "true then": "2", "ended": "0", "texts": "1"}
     assert page.locator(".latest li a").all_text_contents() == ["Anna lives in Rome"]
     assert "Paris" not in page.inner_text("#panel")
     page.click(".filters summary")

@@ -70,7 +70,7 @@ export class Panel {
     // of a very large memory some are not counted
     const figures: [string, number | undefined][] = [
       ["names", counts.names],
-      ["statements", counts.statements],
+      ["facts and sentences", counts.statements],
       [when.range !== null ? "true in this time" : when.moment === null ? "true now" : "true then", counts.current],
       ["ended", counts.ended],
       ["texts", counts.texts],
@@ -315,7 +315,7 @@ export class Panel {
   statement(statement: Statement, when: When): void {
     fill(
       this.place,
-      h("p", { class: "kicker" }, statement.kind === "fact" ? "statement" : "sentence"),
+      h("p", { class: "kicker" }, statement.kind === "fact" ? "fact" : "sentence"),
       h("h2", { id: "chosen" }, statement.text),
       h("p", { class: "muted", id: "standing" }, standing(statement, when)),
       h("ul", { class: "chips" }, ...this.namesOf(statement)),
@@ -428,7 +428,7 @@ export class Panel {
       h(
         "p",
         { class: "head" },
-        h("span", { class: `tag ${hit.kind}` }, hit.kind === "fact" ? "statement" : "sentence"),
+        h("span", { class: `tag ${hit.kind}` }, hit.kind === "fact" ? "fact" : "sentence"),
         score,
       ),
       h("p", { class: "text" }, h("a", { href: this.actions.link({ kind: "statement", id: hit.id ?? "" }) }, hit.text)),

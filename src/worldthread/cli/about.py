@@ -29,7 +29,7 @@ def about(
 ) -> None:
     """Show what the memory currently holds about a person, a place or a thing.
 
-    Prints each fact and statement with the date since when it holds and its source. [bold]--as-of[/bold] shows an
+    Prints each fact and sentence with the date since when it holds and its source. [bold]--as-of[/bold] shows an
     earlier time. The exit code is 1 when nothing holds; for an unknown name, similar names are suggested.
 
     [dim]Examples:[/dim]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question in plain words.")],
     k: Annotated[
-        int, typer.Option("-k", min=1, metavar="N", help="Use at most N facts, N statements and N passages.")
+        int, typer.Option("-k", min=1, metavar="N", help="Use at most N facts, N sentences and N texts.")
     ] = 10,
     min_score: Annotated[
         float,
@@ -154,7 +154,7 @@ def _print(memory: Memory, answer: Answer) -> None:
 
 
 def _source(memory: Memory, hit: Hit, answer: str) -> str:
-    """Return a hit with its source; for a statement that is the answer itself, the passage that it comes from."""
+    """Return a hit with its source; for a statement that is the answer itself, the text that it comes from."""
     from worldthread.retrieve.text import shown_hit
 
     text = shown_hit(hit)

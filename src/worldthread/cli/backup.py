@@ -44,7 +44,7 @@ def backup(
     if as_json:
         print_json({"memory": str(file), "file": str(destination), **counts._asdict()})
     else:
-        typer.echo(f"wrote {number_of(counts.episodes, 'passage')} to {one_line(str(destination))}")
+        typer.echo(f"wrote {number_of(counts.episodes, 'text')} to {one_line(str(destination))}")
 
 
 def shows_progress(file: Path) -> bool | None:

@@ -53,7 +53,7 @@ def correct(
 ) -> None:
     """Say that a fact was never true, and what is true instead.
 
-    Use remember for what has changed: the older fact then stays true of its time. A correction is a passage of its own;
+    Use remember for what has changed: the older fact then stays true of its time. A correction is a text of its own;
     forget it to undo the correction.
 
     [dim]Examples:[/dim]
@@ -84,7 +84,7 @@ def update(
 ) -> None:
     """Say that a fact holds no longer, and what holds instead.
 
-    The fact stays true of its time; use correct for what was never true. An update is a passage of its own; forget it
+    The fact stays true of its time; use correct for what was never true. An update is a text of its own; forget it
     to undo the update.
 
     [dim]Examples:[/dim]

@@ -1,4 +1,4 @@
-"""``worldthread forget``: delete passages."""
+"""``worldthread forget``: delete texts."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def forget(
         list[str] | None,
         typer.Argument(
             metavar="EPISODE_ID",
-            help="Ids of passages, as recall --scores, about and timeline print them; the first 4 digits suffice.",
+            help="Ids of texts, as recall --scores, about and timeline print them; the first 4 digits suffice.",
             show_default=False,
         ),
     ] = None,
     entity: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Delete every passage that mentions this name.")
+        str | None, typer.Option(metavar="NAME", help="Delete every text that mentions this name.")
     ] = None,
     statement: Annotated[
-        str | None, typer.Option(metavar="ID", help="Delete every passage that states this, as list prints its id.")
+        str | None, typer.Option(metavar="ID", help="Delete every text that states this, as list prints its id.")
     ] = None,
     where: WhereOption = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
@@ -51,9 +51,9 @@ def forget(
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete passages, and everything that is known only from them.
+    """Delete texts, and everything that is known only from them.
 
-    Shows the passages and asks for confirmation. Afterwards the memory is as if it had never read them; this cannot be
+    Shows the texts and asks for confirmation. Afterwards the memory is as if it had never read them; this cannot be
     undone.
 
     [dim]Examples:[/dim]
@@ -72,7 +72,7 @@ def forget(
         + (selected is not None and not (entity or statement))
         != 1
     ):
-        raise InputError("give ids of passages, or --entity NAME or --statement ID (perhaps with --where), or --where")
+        raise InputError("give ids of texts, or --entity NAME or --statement ID (perhaps with --where), or --where")
     with opened_to_read(memory, namespace) as store:  # do not lock the memory during the question
         ids = _whole_ids(store, episodes) if episodes else _ids_of(store, entity, statement, selected)
         if not yes:
@@ -81,7 +81,7 @@ def forget(
         if not sys.stdin.isatty():
             raise InputError("nothing was deleted: give --yes when standard input is not a terminal")
         if not typer.confirm(
-            f"Delete {number_of(len(ids), 'passage')}, and everything that is known only from them?", err=True
+            f"Delete {number_of(len(ids), 'text')}, and everything that is known only from them?", err=True
         ):
             note("nothing was deleted")
             raise typer.Exit(_DECLINED)
@@ -91,11 +91,11 @@ def forget(
     if as_json:
         print_json({"memory": str(memory), "forgotten": ids})
     else:
-        typer.echo(f"deleted {number_of(len(ids), 'passage')}")
+        typer.echo(f"deleted {number_of(len(ids), 'text')}")
 
 
 def _ids_of(memory: Memory, entity: str | None, statement: str | None, where: Filter | None) -> list[str]:
-    """Return the ids of the passages about an entity, of a statement, or of a filter."""
+    """Return the ids of the texts about an entity, of a statement, or of a filter."""
     from worldthread.corrections import episodes_stating
     from worldthread.filters import condition_of
 
@@ -107,7 +107,7 @@ def _ids_of(memory: Memory, entity: str | None, statement: str | None, where: Fi
     else:
         ids = [episode.id for episode in memory.episodes(where)]
     if not ids:
-        raise NotFoundError("no passage meets the filter" if entity is None else f"no passage mentions {entity!r}")
+        raise NotFoundError("no text meets the filter" if entity is None else f"no text mentions {entity!r}")
     return ids
 
 
@@ -134,10 +134,10 @@ def _whole_ids(memory: Memory, beginnings: list[str]) -> list[str]:
         ids = [id_ for id_ in known if id_.startswith(wanted)]
         if not ids:
             raise NotFoundError(
-                f"no passage has an id that begins with {beginning!r}; --entity NAME deletes those that mention a name"
+                f"no text has an id that begins with {beginning!r}; --entity NAME deletes those that mention a name"
             )
         if len(ids) > 1:
-            raise InputError(f"{len(ids)} passages have ids that begin with {beginning!r}: give more digits")
+            raise InputError(f"{len(ids)} texts have ids that begin with {beginning!r}: give more digits")
         found += ids
     return list(dict.fromkeys(found))
 

@@ -28,10 +28,10 @@ _WIDTH = 200
 
 
 def list_(
-    episodes: Annotated[bool, typer.Option("--episodes", help="List passages instead of statements.")] = False,
+    episodes: Annotated[bool, typer.Option("--episodes", help="List texts instead of facts and sentences.")] = False,
     where: WhereOption = None,
     as_of: AsOfOption = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also list statements that no longer hold.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also list what no longer holds.")] = False,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="List at most N.")] = 100,
     cursor: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Go on where a page ended, which said how.", show_default=False)
@@ -40,9 +40,9 @@ def list_(
     namespace: NamespaceOption = "default",
     as_json: JsonLinesOption = False,
 ) -> None:
-    """List statements or passages with their ids, page by page.
+    """List statements (facts and sentences) or texts with their ids, page by page.
 
-    Statements come in order of the time from which they hold, then of their id; passages in order of their time, then
+    Statements come in order of the time from which they hold, then of their id; texts in order of their time, then
     of their id. The ids are those that update, correct and forget take. The exit code is 1 when there are none.
 
     [dim]Examples:[/dim]
@@ -105,7 +105,7 @@ def namespaces(
                 if as_json:
                     print_json({"namespace": one.name, "episodes": one.episodes, "bytes": one.bytes})
                 else:
-                    typer.echo(f"{one_line(one.name)}  {number_of(one.episodes, 'passage')}, {one.bytes:,} bytes")
+                    typer.echo(f"{one_line(one.name)}  {number_of(one.episodes, 'text')}, {one.bytes:,} bytes")
         return
     if not yes:
         if not sys.stdin.isatty():
@@ -118,4 +118,4 @@ def namespaces(
     if as_json:
         print_json({"memory": str(memory), "deleted": delete, "episodes": count})
     else:
-        typer.echo(f"deleted {one_line(delete)} with {number_of(count, 'passage')}")
+        typer.echo(f"deleted {one_line(delete)} with {number_of(count, 'text')}")

@@ -223,13 +223,11 @@ def summary_table(summary: dict[str, Any]) -> Table:
         moves += f" (the shortest solution has {summary['optimal_moves']})"
     table.add_row("moves", moves)
     memory = summary["memory"]
-    table.add_row("memory", f"{memory['episodes']} passages, {memory['facts']} current facts, {memory['ended']} ended")
+    table.add_row("memory", f"{memory['episodes']} texts, {memory['facts']} current facts, {memory['ended']} ended")
     if summary["audit"]:
         table.add_row("audit", _audit_text(summary["audit"]))
     if own := summary.get("module_memory"):
-        table.add_row(
-            "module's graph", f"{own['episodes']} passages, {own['facts']} current facts, {own['ended']} ended"
-        )
+        table.add_row("module's graph", f"{own['episodes']} texts, {own['facts']} current facts, {own['ended']} ended")
         if summary.get("module_audit"):
             table.add_row("its audit", _audit_text(summary["module_audit"]))
     failures = [f"{summary['unparsable']} decisions without an action"] if summary["unparsable"] else []

@@ -34,7 +34,7 @@ def merge(
 ) -> None:
     """Say that two names mean the same person, place or thing.
 
-    What is known of both is then known of one. The texts stay as they are. A merge is a passage of its own; forget it
+    What is known of both is then known of one. The texts stay as they are. A merge is a text of its own; forget it
     to undo the merge.
 
     [dim]Examples:[/dim]

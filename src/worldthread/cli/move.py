@@ -47,6 +47,6 @@ def move(
                         "state_hash": one.state_hash})  # fmt: skip
         else:
             typer.echo(
-                f"{one_line(one.name)}: {number_of(one.episodes, 'passage')} ({one.added:,} new),"
+                f"{one_line(one.name)}: {number_of(one.episodes, 'text')} ({one.added:,} new),"
                 f" {number_of(one.vectors, 'vector')}, equal state {one.state_hash}"
             )

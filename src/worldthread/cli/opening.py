@@ -64,7 +64,7 @@ DEFAULT_WAIT: Final = 30.0
 NOTHING_FOUND: Final = 1
 """The exit code of a command that found nothing, or not enough (as with ``grep``)."""
 NOT_ALL_READ: Final = 1
-"""The exit code of a command that stored every passage but could not read all of them."""
+"""The exit code of a command that stored every text but could not read all of them."""
 
 MemoryOption = Annotated[
     MemoryPlace,

@@ -92,8 +92,10 @@ def item_fields(item: Fact | Thesis | Episode) -> dict[str, Any]:
     if isinstance(item, Episode):
         return {"text": item.text, "at": item.at}
     if isinstance(item, Fact):
+        from worldthread.retrieve.text import shown_statement
+
         names = {"subject": item.subject, "relation": item.relation, "object": item.object}
-        return {"text": f"{item.subject} {item.relation} {item.object}", **names}
+        return {"text": shown_statement(item), **names}
     return {"text": item.text, "objects": list(item.objects)}
 
 
@@ -159,17 +161,21 @@ def origin(memory: Memory, episode: str) -> str:
 
 
 def _why_ended(memory: Memory, version: Version) -> str:
+    from worldthread.retrieve.text import shown_reason
+
     if version.ended_by is None:
         return ""
-    return f"{version.reason or ''} {origin(memory, version.ended_by)}".lstrip()
+    return f"{shown_reason(version.reason or '')} {origin(memory, version.ended_by)}".lstrip()
 
 
 def styled_recall(text: str) -> Text:
     """Return the text of a recall with styles for headings and dates."""
     from rich.text import Text
 
+    from worldthread.retrieve.text import HEADS
+
     shown = Text(harmless(text))
-    shown.highlight_regex(r"(?m)^(?:Facts|Statements|Passages):$", "bold")
+    shown.highlight_regex(rf"(?m)^(?:{'|'.join(HEADS.values())})$", "bold")
     shown.highlight_regex(r"(?m)\((?:known since|from) [\d-][^()]*\)$", "dim")
     return shown
 

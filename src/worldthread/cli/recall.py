@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -18,7 +18,7 @@ from worldthread.cli.opening import (
     opened_to_read,
 )
 from worldthread.cli.output import SHORT_ID, console, hit_fields, note, one_line, print_json, styled_recall
-from worldthread.types import KINDS, Episode, Hit, Kind, Recall
+from worldthread.types import Episode, Hit, Kind, Recall
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -35,7 +35,7 @@ def recall(
             min=1,
             metavar="N",
             show_default=False,
-            help="Find at most N facts, N statements and N passages. Default: 5.",
+            help="Find at most N facts, N sentences and N texts. Default: 5.",
         ),
     ] = None,
     adaptive: Annotated[
@@ -67,27 +67,27 @@ def recall(
     as_of: AsOfOption = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help=f"Find only this kind: {', '.join(KINDS)}. Repeatable.", show_default=False),
+        typer.Option(metavar="KIND", help="Find only this kind: fact, sentence, text. Repeatable.", show_default=False),
     ] = None,
     method: Annotated[
         str | None, typer.Option(metavar="NAME", help="The retrieval method: thread (the default) or dense.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also find statements that no longer hold.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also find what no longer holds.")] = False,
     where: WhereOption = None,
     max_tokens: Annotated[
         int, typer.Option(min=1, metavar="N", help="The largest length of the text, as an estimated number of tokens.")
     ] = 1000,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Print the score, the path and the passage ids of each hit.")
+        bool, typer.Option("--scores", help="Print the score, the path and the text ids of each hit.")
     ] = False,
     embedder: EmbedderOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonLinesOption = False,
 ) -> None:
-    """Print the facts, statements and passages that are relevant to a question.
+    """Print the facts, sentences and texts that are relevant to a question.
 
-    The text is ready for a prompt: facts with the dates between which they hold, then statements, then passages. The
+    The text is ready for a prompt: facts with the dates between which they hold, then sentences, then texts. The
     exit code is 1 when nothing is found.
 
     [dim]Examples:[/dim]
@@ -107,13 +107,14 @@ def recall(
     if adaptive and k is not None:
         raise InputError("give either -k or --adaptive: both say where the lists end")
     selected = filter_of(where)
+    kinds = _kinds_of(kind)
     ranked_by = None if reranker is None else load_reranker(reranker, allow_code or ())
     with opened_to_read(memory, namespace, embedder=embedder) as store:
         found = store.recall(
             question,
             k=None if adaptive else k or _HITS,
             as_of=as_of,
-            kinds=cast("list[Kind]", kind or KINDS),
+            kinds=kinds,
             method=method,
             only_current=not everything,
             max_tokens=max_tokens,
@@ -133,6 +134,18 @@ def recall(
         _print(found, scores)
 
 
+def _kinds_of(words: list[str] | None) -> list[Kind]:
+    """Return the kinds that words mean; all without words."""
+    from worldthread.errors import InputError
+    from worldthread.retrieve.text import WORDS
+
+    known = {word: kind for kind, word in WORDS.items()}
+    for word in words or ():
+        if word not in known:
+            raise InputError(f"{word!r} is not a kind; kinds are: {', '.join(known)}")
+    return [known[word] for word in words or known]
+
+
 def _print(found: Recall, scores: bool) -> None:
     out = console()
     if scores:
@@ -147,7 +160,7 @@ def _print(found: Recall, scores: bool) -> None:
 def _with_score(hit: Hit) -> Text:
     from rich.text import Text
 
-    from worldthread.retrieve.text import shown_hit
+    from worldthread.retrieve.text import WORDS, shown_hit
 
     if isinstance(hit.item, Episode):
         episodes: tuple[str, ...] = (hit.item.id,)
@@ -156,7 +169,7 @@ def _with_score(hit: Hit) -> Text:
     ids = ", ".join(id_[:SHORT_ID] for id_ in episodes[:3]) + (", ..." if len(episodes) > 3 else "")
     path = " > ".join(map(one_line, hit.path))
     return Text.assemble(
-        (f"{hit.score:6.3f}  {hit.kind:<7}  ", "cyan"),
+        (f"{hit.score:6.3f}  {WORDS[hit.kind]:<8}  ", "cyan"),
         one_line(shown_hit(hit), 300),
         (f"  [{ids}]" if ids else "", "dim"),
         (f"  {path}" if path else "", "dim"),

@@ -123,8 +123,8 @@ def remember(
 ) -> None:
     """Store texts in the memory, together with the facts that they state.
 
-    A chat model extracts the facts; without a model, rules for plain English do. Passages that the memory already has
-    are skipped. Every passage is stored, even if it cannot be read, for example because the model fails: then the exit
+    A chat model extracts the facts; without a model, rules for plain English do. Texts that the memory already has
+    are skipped. Every text is stored, even if it cannot be read, for example because the model fails: then the exit
     code is 1, and [bold]worldthread retry[/bold] reads it again.
 
     [dim]Examples:[/dim]
@@ -199,11 +199,11 @@ def remember(
         )
     else:
         known = f"; {result.known} already known" if result.known else ""
-        typer.echo(f"stored {number_of(result.added, 'new passage')}{known}")
+        typer.echo(f"stored {number_of(result.added, 'new text')}{known}")
         facts = number_of(counts["current_facts"], "current fact")
-        statements = number_of(counts["current_theses"], "current statement")
-        passages = number_of(counts["episodes"], "passage")
-        typer.echo(f"{one_line(str(memory))} has {passages}, {facts} and {statements}")
+        sentences = number_of(counts["current_theses"], "current sentence")
+        held = number_of(counts["episodes"], "text")
+        typer.echo(f"{one_line(str(memory))} has {held}, {facts} and {sentences}")
         show_usage(chat)
         show_embedding(used)
     show_problems(result)
@@ -259,7 +259,7 @@ def _contents(texts: list[str], paths: list[str], source: str | None, dated: boo
 
 
 def _last_change(source: str) -> float | None:
-    """Return the time of the last change of a file, which stays the same, so that a passage is not stored twice."""
+    """Return the time of the last change of a file, which stays the same, so that a text is not stored twice."""
     path = Path(source)
     return path.stat().st_mtime if source and path.is_file() else None
 
@@ -276,10 +276,10 @@ def remembered_fields(result: Remembered) -> dict[str, Any]:
 
 
 def show_problems(result: Remembered) -> None:
-    """Print on standard error which passages could not be read, and what to do."""
+    """Print on standard error which texts could not be read, and what to do."""
     if not result.unread:
         return
-    note(f"{number_of(result.unread, 'passage')} could not be read; recall still finds them by their text", "yellow")
+    note(f"{number_of(result.unread, 'text')} could not be read; recall still finds them by their text", "yellow")
     for problem in result.problems[:_PROBLEMS_SHOWN]:
         note(f"  {one_line(problem, 300)}")
     if len(result.problems) > _PROBLEMS_SHOWN:

@@ -49,4 +49,4 @@ def restore(
     if as_json:
         print_json({"memory": str(file), "backup": str(backup), **counts._asdict()})
     else:
-        typer.echo(f"{one_line(str(file))} holds {number_of(counts.episodes, 'passage')}")
+        typer.echo(f"{one_line(str(file))} holds {number_of(counts.episodes, 'text')}")

@@ -1,4 +1,4 @@
-"""``worldthread retry``: read unread passages again."""
+"""``worldthread retry``: read unread texts again."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def retry(
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
 ) -> None:
-    """Read again the passages that could not be read, or only in part.
+    """Read again the texts that could not be read, or only in part.
 
-    Use it after a failure of the chat model, or with another model. The exit code is 1 when some passages still cannot
+    Use it after a failure of the chat model, or with another model. The exit code is 1 when some texts still cannot
     be read.
 
     [dim]Examples:[/dim]
@@ -49,9 +49,9 @@ def retry(
     if as_json:
         print_json({"memory": str(memory), **remembered_fields(result), "usage": usage_fields(chat)})
     elif not result.episodes:
-        typer.echo("there are no unread passages")
+        typer.echo("there are no unread texts")
     else:
-        typer.echo(f"read {result.added:,} of {number_of(len(result.episodes), 'passage')}")
+        typer.echo(f"read {result.added:,} of {number_of(len(result.episodes), 'text')}")
         show_usage(chat)
     show_problems(result)
     if result.unread:

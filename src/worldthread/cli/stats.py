@@ -1,4 +1,4 @@
-"""``worldthread stats``: the size of a memory, and the passages that could not be read."""
+"""``worldthread stats``: the size of a memory, and the texts that could not be read."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from worldthread.types import Episode
 _SHOWN = 5
 _BEGINNING = 80
 _LABELS = {
-    "episodes": "passages",
+    "episodes": "texts",
     "current_facts": "current facts",
-    "current_theses": "current statements",
+    "current_theses": "current sentences",
     "facts": "facts in total",
-    "theses": "statements in total",
+    "theses": "sentences in total",
     "ended": "endings",
     "vectors": "vectors",
 }
@@ -27,15 +27,15 @@ _LABELS = {
 def stats(
     failures: Annotated[
         bool,
-        typer.Option("--failures", help="Show the full text of every unread passage, and why it could not be read."),
+        typer.Option("--failures", help="Show the full text of every unread text, and why it could not be read."),
     ] = False,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Show the size of a memory, and the passages that could not be read.
+    """Show the size of a memory, and the texts that could not be read.
 
-    Prints the numbers of passages, facts and statements, the size of the file, and its namespaces.
+    Prints the numbers of texts, facts and sentences, the size of the file, and its namespaces.
 
     [dim]Examples:[/dim]
 
@@ -88,7 +88,7 @@ def _print_counts(place: MemoryPlace, namespace: str, names: list[str], size: in
         "file": f"{place}, {_shown_bytes(size)}",
         "namespace": namespace + (f" (others: {', '.join(others)})" if others else ""),
         **{label: f"{counts[name]:,}" for name, label in _LABELS.items()},
-        "unread passages": f"{counts['unread']:,}"
+        "unread texts": f"{counts['unread']:,}"
         + (f", of which {counts['failed']:,} failed" if counts["failed"] else ""),
     }
     for label, value in lines.items():

@@ -26,7 +26,7 @@ def timeline(
 ) -> None:
     """Show the history of a person, a place or a thing.
 
-    Prints every fact and statement that ever held, with the dates between which it held, its source, and why it ended.
+    Prints every fact and sentence that ever held, with the dates between which it held, its source, and why it ended.
     The exit code is 1 for an unknown name; similar names are suggested.
 
     [dim]Examples:[/dim]

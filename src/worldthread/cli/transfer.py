@@ -57,7 +57,7 @@ def export(
 ) -> None:
     """Write a memory to a JSON Lines file, or its statements for another program.
 
-    The file holds every passage with its times and its extracted statements; [bold]worldthread import[/bold] recreates
+    The file holds every text with its times and its extracted statements; [bold]worldthread import[/bold] recreates
     the same memory from it. An interrupted export leaves no partial file.
 
     [dim]Examples:[/dim]
@@ -89,7 +89,7 @@ def export(
     if as_json:
         print_json({"memory": str(memory), "file": str(file), counted: count})
     else:
-        noun = "passage" if counted == "episodes" else "statement"
+        noun = "text" if counted == "episodes" else "statement"
         typer.echo(f"wrote {number_of(count, noun)} to {one_line(str(file))}")
 
 
@@ -125,9 +125,9 @@ def import_(
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
 ) -> None:
-    """Add the passages of an export to a memory, or the messages and facts of another program's file.
+    """Add the texts of an export to a memory, or the messages and facts of another program's file.
 
-    Either all passages of an export are added or none. Passages that the memory already has are skipped. A file of
+    Either all texts of an export are added or none. Texts that the memory already has are skipped. A file of
     another program is checked as a whole first, then read message by message; after an interruption, import it again.
 
     [dim]Examples:[/dim]
@@ -157,7 +157,7 @@ def import_(
         print_json({"memory": str(memory), "added": counts.added, "known": counts.known})
     else:
         known = f"; {counts.known:,} already known" if counts.known else ""
-        typer.echo(f"stored {number_of(counts.added, 'new passage')}{known}")
+        typer.echo(f"stored {number_of(counts.added, 'new text')}{known}")
 
 
 def _import_dump(
@@ -185,7 +185,7 @@ def _import_dump(
         _show_import(done)
         show_usage(chat)
     if done.unread:
-        note(f"{number_of(done.unread, 'passage')} could not be read; worldthread retry reads them again", "yellow")
+        note(f"{number_of(done.unread, 'text')} could not be read; worldthread retry reads them again", "yellow")
         raise typer.Exit(NOT_ALL_READ)
 
 
@@ -199,4 +199,4 @@ def _show_import(done: DumpImport) -> None:
     for reason, count in done.left_out.items():
         typer.echo(f"  {count:,} left out: {reason}")
     known = f"; {done.known:,} already known" if done.known else ""
-    typer.echo(f"stored {number_of(done.added, 'new passage')}{known}")
+    typer.echo(f"stored {number_of(done.added, 'new text')}{known}")

@@ -26,6 +26,11 @@ _TURNS: Final = 1e8
 _HOUR: Final = 3_600.0
 DAY: Final = 86_400.0
 """The seconds of a day."""
+_WITHOUT_YEAR: Final = re.compile(r"--(?P<month>\d\d)(?:-(?P<day>\d\d))?", re.ASCII)
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 _FORMS: Final = (
     'a number (a turn, or seconds since 1970-01-01 UTC), a date or datetime, or a string such as "42", "2024", '
     '"2024-05", "2024-05-01", "2024-05-01 10:30" or "2024-05-01T10:30:00+02:00"'
@@ -153,6 +158,22 @@ def shown_time(at: float) -> str:
             return text.removesuffix("T00:00:00Z")
     rounded = round(float(at), 3)
     return str(int(rounded)) if rounded.is_integer() and abs(rounded) < 1e16 else str(rounded)
+
+
+def shown_name(name: str) -> str:
+    """Return a name as people write it: a day or a month without a year in words, any other name as it is.
+
+    Args:
+        name: the name of a thing, or a date such as ``--09-02``, as the reading of texts names it.
+
+    Returns:
+        Such as "2 September" and "September".
+    """
+    found = _WITHOUT_YEAR.fullmatch(name)
+    if found is None or not 1 <= int(found["month"]) <= len(_MONTHS):
+        return name
+    month = _MONTHS[int(found["month"]) - 1]
+    return month if found["day"] is None else f"{int(found['day'])} {month}"
 
 
 def shown_period(begin: float, end: float) -> str | None:

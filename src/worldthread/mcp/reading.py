@@ -69,7 +69,7 @@ class ReadingTools:
         where: Where = None,
         min_score: MinScore = 0.0,
     ) -> Annotated[CallToolResult, RecallResult]:
-        """Look up what is remembered about a topic: facts, statements and passages, best first.
+        """Look up what is remembered about a topic: facts, sentences and texts, best first.
 
         Use it before you answer anything that may depend on earlier conversations, on the user's life, plans or
         preferences, or on remembered documents, and when a task resumes earlier work. It is cheap: when in doubt,
@@ -108,7 +108,7 @@ class ReadingTools:
 
         Use it for a question with a short answer ("When does the lease end?"). It says so if there is not enough
         information; do not fill the gap with a guess. If the memory has no chat model, the answer is taken from the
-        passage that fits best: read it as evidence, and use recall to judge for yourself.
+        text that fits best: read it as evidence, and use recall to judge for yourself.
         """
         answer = self._memory.ask(
             question,

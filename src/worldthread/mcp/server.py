@@ -30,7 +30,7 @@ _CONNECTED: Final = 20
 _HISTORY: Final = 200
 
 _INSTRUCTIONS: Final = """\
-A memory that lasts across conversations: facts, statements and the passages that they come from, each with the time \
+A memory that lasts across conversations: facts, sentences and the texts that they come from, each with the time \
 in which it held.
 
 Recall before you answer anything that may depend on earlier conversations or remembered documents.{remember} Every \

@@ -7,13 +7,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from worldthread.extract.when import DAY, is_date, shown_beginning, shown_period, shown_time
+from worldthread.extract.when import DAY, is_date, shown_beginning, shown_name, shown_period, shown_time
 from worldthread.extract.zones import local_version, shown_local_time, with_offset
 from worldthread.graph.fold import SAID_TO_END
-from worldthread.types import AskedTime, Episode, Fact, Hit, Version
+from worldthread.types import AskedTime, Episode, Fact, Hit, Kind, Statement, Version
 
 _BYTES_PER_TOKEN: Final = 3
-_HEADS: Final = {"fact": "Facts:", "thesis": "Statements:", "episode": "Passages:"}
+WORDS: Final[dict[Kind, str]] = {"fact": "fact", "thesis": "sentence", "episode": "text"}
+"""What the kinds of hits are called before people."""
+HEADS: Final[dict[Kind, str]] = {"fact": "Facts:", "thesis": "Sentences:", "episode": "Texts:"}
+"""The headings of the kinds of hits in the text of a recall."""
+_REPLACED: Final = "replaced by: "
 _CUT: Final = " [...]"
 _EVENT: Final = re.compile(  # regular verbs in the past or perfect, and irregular ones that tell a change
     r"(?:has (?:been )?)?(?:was|were|[a-z]+ed|became|begun|began|born|bought|broken?|brought|came|come|cut|fallen|fell|"
@@ -34,11 +38,26 @@ def shown_hit(hit: Hit) -> str:
     if isinstance(hit.item, Episode):
         origin = ", ".join(filter(None, (shown_local_time(hit.item.at, hit.item.metadata), hit.item.source)))
         return f"({origin}) {hit.item.text.strip()}"
-    item = hit.item
-    sentence = f"{item.subject} {item.relation} {item.object}" if isinstance(item, Fact) else item.text
+    sentence = shown_statement(hit.item)
     if hit.version is None:
         return sentence
     return f"{sentence} ({shown_interval(hit.version)})"
+
+
+def shown_statement(statement: Statement) -> str:
+    """Return a statement as people write it: the three parts of a fact as one sentence, a thesis as it is."""
+    if isinstance(statement, Fact):
+        return " ".join((shown_name(statement.subject), statement.relation, shown_name(statement.object)))
+    return statement.text
+
+
+def shown_reason(reason: str) -> str:
+    """Return why a statement ended as people write it; a fact that replaced it is written as one sentence."""
+    parts = reason.removeprefix(_REPLACED).split(", ")
+    if not reason.startswith(_REPLACED) or len(parts) != 3:  # a name with a comma stays as it is
+        return reason
+    subject, relation, object_ = parts
+    return _REPLACED + shown_statement(Fact(subject, relation, object_))
 
 
 def shown_interval(version: Version) -> str:
@@ -173,7 +192,7 @@ def hits_as_text(hits: Iterable[Hit], max_tokens: int) -> str:
             break
         lines.append(line)
         left -= cost
-    while lines and lines[-1] in _HEADS.values():
+    while lines and lines[-1] in HEADS.values():
         lines.pop()
     return "\n".join(lines)
 
@@ -182,6 +201,6 @@ def _lines(hits: list[Hit]) -> Iterator[str]:
     shown: str | None = None
     for hit in hits:
         if hit.kind != shown:
-            yield _HEADS[hit.kind]
+            yield HEADS[hit.kind]
             shown = hit.kind
         yield listed_hit("-", hit)

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from worldthread.extract.when import shown_time
 from worldthread.memory import Memory
 from worldthread.names import normalise_text
-from worldthread.retrieve.text import shown_hit, shown_interval
+from worldthread.retrieve.text import shown_hit, shown_interval, shown_reason, shown_statement
 from worldthread.text import OMISSION, cut, one_line
-from worldthread.types import Episode, Fact, Hit, Statement, Version
+from worldthread.types import Episode, Fact, Hit, Version
 
 _EXCERPT: Final = 300
 _PASSAGE: Final = 2000
@@ -141,10 +141,10 @@ def stated_fact(memory: Memory, version: Version, path: Iterable[str] = ()) -> F
     return FactResult(
         id=statement.id,
         kind="fact" if isinstance(statement, Fact) else "thesis",
-        text=_statement_text(statement),
+        text=shown_statement(statement),
         since=shown_time(interval.valid_from),
         until=None if interval.is_open else shown_time(interval.valid_to),
-        reason=version.reason,
+        reason=None if version.reason is None else shown_reason(version.reason),
         episodes=episodes,
         sources=list(dict.fromkeys(filter(None, (memory.episode(id_).source for id_ in episodes)))),
         path=list(path),
@@ -162,7 +162,7 @@ def without_duplicate_theses(versions: Iterable[Version]) -> list[Version]:
     """Return the versions without theses that a fact with the same interval states word for word."""
     found = list(versions)
     facts = {
-        (normalise_text(_statement_text(version.statement)), version.interval)
+        (normalise_text(shown_statement(version.statement)), version.interval)
         for version in found
         if isinstance(version.statement, Fact)
     }
@@ -176,9 +176,11 @@ def without_duplicate_theses(versions: Iterable[Version]) -> list[Version]:
 
 def version_line(version: Version) -> str:
     """Return one version of a statement with its times, on one line."""
-    text = cut(one_line(_statement_text(version.statement)), _PASSAGE, OMISSION)
+    text = cut(one_line(shown_statement(version.statement)), _PASSAGE, OMISSION)
     has_ended = not version.interval.is_open
-    reason = f"; {cut(one_line(version.reason), _EXCERPT, OMISSION)}" if has_ended and version.reason else ""
+    reason = (
+        f"; {cut(one_line(shown_reason(version.reason)), _EXCERPT, OMISSION)}" if has_ended and version.reason else ""
+    )
     return f"- {text} ({shown_interval(version)}{reason})"
 
 
@@ -191,9 +193,3 @@ def passage_line(passage: PassageResult) -> str:
     """Return an episode on one line, with its id."""
     origin = ", ".join(filter(None, (passage.at, one_line(passage.source))))
     return f"- {passage.id} ({origin}) {one_line(passage.text)}"
-
-
-def _statement_text(statement: Statement) -> str:
-    if isinstance(statement, Fact):
-        return f"{statement.subject} {statement.relation} {statement.object}"
-    return statement.text

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from worldthread.extract.when import shown_name
 from worldthread.graph import TemporalGraph
 from worldthread.web.clusters import MOST_NAMES, MOST_SHOWN, Cluster, NameClusters
 from worldthread.web.graph_drawing import GraphDrawing, written_names
@@ -126,8 +127,8 @@ def written_name(graph: TemporalGraph, name: str, numbers: Iterable[int] | None 
     for number in graph.numbers_about(name, _MOST_ASKED) if numbers is None else numbers:
         statement = graph.numbered_statement(number)
         if statement is not None and (form := written_names(statement).get(name)) is not None:
-            return form
-    return name
+            return shown_name(form)
+    return shown_name(name)
 
 
 def weighed_name(graph: TemporalGraph, names: NameIndex, name: str, weight: int | None = None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from worldthread.extract.records import Document
 from worldthread.graph import TemporalGraph
 from worldthread.memory import Memory
 from worldthread.paths import write_private_file
+from worldthread.retrieve.text import shown_statement
 from worldthread.types import Episode, Fact, Statement
 from worldthread.web.work import Cancelled, Work
 
@@ -257,6 +258,4 @@ def shown_texts(episodes: Sequence[Episode]) -> list[dict[str, Any]]:
 
 
 def _words(statement: Statement) -> str:
-    if isinstance(statement, Fact):
-        return f"{statement.subject} {statement.relation} {statement.object}"
-    return statement.text
+    return shown_statement(statement)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from worldthread.extract.when import shown_name
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name
 from worldthread.text import cut, one_line
@@ -67,11 +68,11 @@ class GraphDrawing:
         vertex = self._vertices.get(id_)
         if vertex is None:
             self._vertices[id_] = {
-                "id": id_, "kind": "entity", "label": _label(label or name), "name": name,
+                "id": id_, "kind": "entity", "label": _label(shown_name(label or name)), "name": name,
                 "weight": self.names.weight(name), "type": name_kind(self.graph, name),
             }  # fmt: skip
         elif label is not None and vertex["label"] == name:
-            vertex["label"] = _label(label)
+            vertex["label"] = _label(shown_name(label))
         return id_
 
     def add_statement(self, number: int) -> None:

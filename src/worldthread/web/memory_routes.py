@@ -14,10 +14,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from worldthread.errors import InputError, NotFoundError
-from worldthread.extract.when import world_time
+from worldthread.extract.when import shown_name, world_time
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, number_variants
-from worldthread.retrieve.text import shown_asked_time, shown_days
+from worldthread.retrieve.text import shown_asked_time, shown_days, shown_reason, shown_statement
 from worldthread.types import Episode, Fact, Hit, Recall, Statement, Version
 from worldthread.web.answers import json_response, number_parameter, read_json, shown_path, text_parameter
 from worldthread.web.app_state import FILE_KEY, AppState
@@ -409,7 +409,8 @@ def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "failures": list(episode.extraction.failures),
             "statements": [_statement_fields(statement) for statement in dict.fromkeys(episode.extraction.statements)],
             "ended": [
-                {**_statement_fields(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)
+                {**_statement_fields(statement), "reason": shown_reason(reason)}
+                for statement, reason in graph.ended_by(episode.id)
             ],
         }
 
@@ -457,9 +458,15 @@ def _read_text(graph: TemporalGraph, episode: Episode) -> dict[str, Any]:
         "sentences": [{"text": part, "statements": of} for part, of in zip(parts, taken, strict=True)],
         "elsewhere": elsewhere,
         "ended": [
-            {**_statement_fields(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)
+            {**_statement_fields(statement), "reason": shown_reason(reason)}
+            for statement, reason in graph.ended_by(episode.id)
         ],
     }
+
+
+def _ended_by(graph: TemporalGraph, episode: str) -> list[dict[str, Any]]:
+    ended = graph.ended_by(episode)
+    return [{**_statement_fields(statement), "reason": shown_reason(reason)} for statement, reason in ended]
 
 
 def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
@@ -485,13 +492,17 @@ def _statement_with_versions(graph: TemporalGraph, number: int) -> dict[str, Any
 def _statement_fields(statement: Statement) -> dict[str, Any]:
     if isinstance(statement, Fact):
         subject, _, object_ = statement.key
-        parts = {"subject": statement.subject, "relation": statement.relation, "object": statement.object}
-        text = f"{statement.subject} {statement.relation} {statement.object}"
+        parts = {
+            "subject": shown_name(statement.subject),
+            "relation": statement.relation,
+            "object": shown_name(statement.object),
+        }
+        text = shown_statement(statement)
         told = {"kind": "fact", "id": statement.id, "text": text, "names": [subject, object_], **parts}
     else:
         told = {"kind": "thesis", "id": statement.id, "text": statement.text, "names": list(statement.key[1])}
     written = written_names(statement)
-    return {**told, "labels": [written.get(name, name) for name in told["names"]]}
+    return {**told, "labels": [shown_name(written.get(name, name)) for name in told["names"]]}
 
 
 def _time_fields(version: Version) -> dict[str, Any]:
@@ -510,7 +521,7 @@ def _version_fields(version: Version) -> dict[str, Any]:
         "sources": list(version.sources[:_SOURCES]),
         "more_sources": max(len(version.sources) - _SOURCES, 0),
         "ended_by": version.ended_by,
-        "reason": version.reason,
+        "reason": None if version.reason is None else shown_reason(version.reason),
     }
 
 
