@@ -788,19 +788,20 @@ class Memory:
         user = user_asked_for(where) or self._user
         at = to_asked_time(as_of, self._store.graph)
         named = self._asked_time(question, where, self._asked_at(at), at)
-        asked = question if named is None else named.without_clause(question)
+        asked = question if named is None else named.without_words(question)  # what is found is of that time
         asked = asked if user == USER else as_asked_by(user, asked)
         embedder = self._index.embedder
         access = MemoryAccess(partial(recall, asked_time=named), embedder.embed, embedder.embed_queries, self._rarities)
         return answer_without_model(question, asked, access, k=k, max_tokens=max_tokens)
 
     def _outdated_in(self, episode: Episode, at: float | None) -> list[Version]:
-        """Return the facts of an episode that do not hold at a time, as the versions that rest on it."""
+        """Return the facts of an episode that something else has ended by a time, as the versions that rest on it."""
         with self.record.read_lock() as graph:
             view, ever = graph.view(at, episode.user), graph.view(user=episode.user)
             gone = [fact for fact in episode.extraction.statements if isinstance(fact, Fact) and not view.holds(fact)]
             found = ([v for v in ever.versions(fact) if episode.id in v.sources] for fact in gone)
-            return [versions[-1] for versions in found if versions and versions[-1].ended_by is not None]
+            last = [versions[-1] for versions in found if versions and versions[-1].ended_by is not None]
+            return [version for version in last if version.ended_by not in version.sources]  # an event has been
 
     def _rarities(self, stems: Sequence[str]) -> list[float]:
         """Return how rare stems are among the episodes, from 0 to 1 for one that no episode has."""

@@ -494,6 +494,9 @@ class Hit:
         return f"Hit({self.kind} {short_repr(text)}, score={self.score:.3f})"
 
 
+_LEAST_SPACES: Final = 2  # of a question of three words
+
+
 @dataclass(frozen=True)
 class AskedTime:
     """The time that a question asks about, by its own words.
@@ -516,6 +519,14 @@ class AskedTime:
     clause: str = ""
     is_tense: bool = False
     is_guess: bool = False
+
+    def without_words(self, question: str) -> str:
+        """Return a question without :attr:`words`; the question itself where too little else is asked."""
+        left = question
+        for part in filter(None, self.words.split(", ")):
+            left = left.replace(part, " ", 1)
+        left = " ".join(left.replace(" ,", " ").replace(" ?", "?").split()).strip(" ,")
+        return left if self.interval is not None and left.count(" ") >= _LEAST_SPACES else question
 
     def without_clause(self, question: str) -> str:
         """Return a question without :attr:`clause`; the question itself where nothing else is asked."""

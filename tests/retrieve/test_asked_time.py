@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,3 +211,50 @@ def test_an_asked_time_keeps_what_else_is_asked() -> None:
     assert asked.without_clause("Who cooked when I was ill?") == "Who cooked  ?"
     assert asked.without_clause("when I was ill") == "when I was ill"
     assert math.inf > 0
+
+
+# -- every front door -------------------------------------------------------------------------------------------------
+
+QUESTION = "Where did Lena live in 2022?"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "lena.worldthread"
+    with Memory(path, model="none", embedder="fake") as opened:
+        opened.remember("Lena lives in Bruges.", at="2021-02-10")
+        opened.remember("Lena lives in Namur.", at="2024-02-10")
+    return path
+
+
+def test_the_command_understands_the_time(file: Path) -> None:
+    from typer.testing import CliRunner
+
+    from worldthread.cli.main import app
+
+    found = CliRunner().invoke(app, ["recall", QUESTION, "--memory", str(file), "--embedder", "fake"])
+    assert "Bruges" in found.stdout
+    assert "Namur" not in found.stdout
+    assert "asked for: in 2022" in found.output
+    asked = CliRunner().invoke(app, ["ask", QUESTION, "--memory", str(file), "--embedder", "fake", "--json"])
+    told = json.loads(asked.stdout)
+    assert told["asked_time"] == "in 2022"
+    assert told["answer"] == "Bruges"
+
+
+@pytest.mark.mcp
+def test_the_tools_understand_the_time(file: Path) -> None:
+    pytest.importorskip("mcp")
+    from mcp import Client
+
+    from worldthread.mcp import SharedMemory, create_server
+
+    async def ask() -> None:
+        async with Client(create_server(SharedMemory(file))) as client:
+            found = await client.call_tool("recall", {"question": QUESTION})
+            assert found.structured_content["asked_time"] == "in 2022"
+            assert "Namur" not in found.content[0].text
+            told = await client.call_tool("ask", {"question": QUESTION})
+            assert (told.structured_content["answer"], told.structured_content["asked_time"]) == ("Bruges", "in 2022")
+
+    asyncio.run(ask())

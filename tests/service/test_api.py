@@ -37,6 +37,12 @@ def test_what_is_remembered_is_found_with_its_times(serve: Callable[..., Any]) -
     question = {"question": "Where did Anna live?", "as_of": "2023-12-31"}
     assert client.post(f"{ANNA}/ask", json=question).json()["answer"] == "Rome"
     assert client.post(f"{ANNA}/ask", json={"question": "What does Zoe eat?"}).json()["answer"] is None
+    question = {"question": "Where did Anna live in 2023?"}
+    asked = client.post(f"{ANNA}/ask", json=question).json()
+    assert (asked["answer"], asked["asked_time"]) == ("Rome", "in 2023")
+    then = client.post(f"{ANNA}/recall", json=question).json()
+    assert then["asked_time"] == "in 2023"
+    assert "Paris" not in then["text"]
     held = client.post(f"{ANNA}/timeline", json={"entity": "Anna"}).json()["statements"]
     assert [(one["text"], one["until"]) for one in held if one["kind"] == "fact"] == [
         ("Anna lives in Rome", "2024-03-01"), ("Anna lives in Paris", None),

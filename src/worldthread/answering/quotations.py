@@ -10,7 +10,7 @@ from typing import Final
 from worldthread.extract.when import is_date, shown_time
 from worldthread.extract.zones import shown_local_time
 from worldthread.names import normalise_text
-from worldthread.retrieve.text import estimated_tokens, indented, shown_interval
+from worldthread.retrieve.text import estimated_tokens, indented, shown_interval, shown_outdated
 from worldthread.retrieve.words import content_words
 from worldthread.types import Episode, Fact, Hit, Thesis, Version
 
@@ -242,7 +242,7 @@ def _written(hit: Hit, with_times: bool, outdated: Outdated | None) -> str:
     sentence = f"{item.subject} {item.relation} {item.object}" if isinstance(item, Fact) else item.text
     if hit.version is None or not with_times:
         return sentence
-    return f"{sentence} ({shown_interval(hit.version)})"
+    return f"{sentence} ({shown_interval(hit.version)}){shown_outdated(hit.outdated)}"
 
 
 def _origin(episode: Episode, with_times: bool) -> str:

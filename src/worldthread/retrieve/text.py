@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from worldthread.extract.when import DAY, is_date, shown_beginning, shown_name, shown_period, shown_time
@@ -18,6 +19,7 @@ WORDS: Final[dict[Kind, str]] = {"fact": "fact", "thesis": "sentence", "episode"
 HEADS: Final[dict[Kind, str]] = {"fact": "Facts:", "thesis": "Sentences:", "episode": "Texts:"}
 """The headings of the kinds of hits in the text of a recall."""
 _REPLACED: Final = "replaced by: "
+_MOST_OUTDATED: Final = 5  # facts of one text that are named
 _CUT: Final = " [...]"
 _EVENT: Final = re.compile(  # regular verbs in the past or perfect, and irregular ones that tell a change
     r"(?:has (?:been )?)?(?:was|were|[a-z]+ed|became|begun|began|born|bought|broken?|brought|came|come|cut|fallen|fell|"
@@ -37,11 +39,28 @@ def shown_hit(hit: Hit) -> str:
     """Return one hit as text, with the time that it is from."""
     if isinstance(hit.item, Episode):
         origin = ", ".join(filter(None, (shown_local_time(hit.item.at, hit.item.metadata), hit.item.source)))
-        return f"({origin}) {hit.item.text.strip()}"
+        return f"({origin}) {hit.item.text.strip()}{shown_outdated(hit.outdated)}"
     sentence = shown_statement(hit.item)
     if hit.version is None:
-        return sentence
-    return f"{sentence} ({shown_interval(hit.version)})"
+        return f"{sentence}{shown_outdated(hit.outdated)}"
+    return f"{sentence} ({shown_interval(hit.version)}){shown_outdated(hit.outdated)}"
+
+
+def shown_outdated(versions: Iterable[Version]) -> str:
+    """Return what of a text is no longer true, in words.
+
+    Args:
+        versions: facts that were read from the text and that something else has ended.
+
+    Returns:
+        Such as " [no longer true: Ida, lives in, Oslo (until 2024-03-01)]"; empty without any.
+    """
+    gone = []
+    for version in islice(versions, _MOST_OUTDATED):
+        interval = version.interval
+        was = interval.valid_from < interval.valid_to
+        gone.append(f"{version.statement} ({f'until {shown_time(interval.valid_to)}' if was else 'never'})")
+    return f" [no longer true: {'; '.join(gone)}]" if gone else ""
 
 
 def shown_statement(statement: Statement) -> str:

@@ -80,7 +80,7 @@ class GraphDrawing:
         if number in self._statements:
             return
         self._statements.add(number)
-        versions = self.graph.numbered_versions(number)
+        versions = self.graph.lasting_versions(number)
         if not versions:
             return
         statement, held = versions[0].statement, intervals(versions)
@@ -186,7 +186,7 @@ def neighbourhood(
 
     def rank(number: int) -> tuple[bool, int, int]:
         others = (names.weight(other) for other in graph.names_of(number) if other != key)
-        return not graph.statement_holds(number), -max(others, default=0), number
+        return not graph.lasts(number), -max(others, default=0), number
 
     shown = heapq.nsmallest(offset + limit, numbers, key=rank)[offset:]
     for number in shown:

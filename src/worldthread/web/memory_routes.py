@@ -316,15 +316,15 @@ def _evidence(graph: TemporalGraph, answer: Answer, at: float | None) -> list[in
     key, asked = normalise_name(answer.text or ""), f" {normalise_name(answer.question)} "
 
     def says_answer(number: int) -> bool:
-        return key in graph.names_of(number) and (at is None or graph.statement_holds(number, at))
+        return key in graph.names_of(number) and (at is None or graph.lasts(number, at))
 
     def is_asked_for(number: int) -> bool:
         return any(f" {name}" in asked for name in graph.names_of(number) if name != key)
 
     telling = [number for number in stated if number is not None and says_answer(number)]
     chosen = [number for number in telling if is_asked_for(number)] or telling
-    found = [number for number in sources if number is not None and graph.numbered_versions(number)]
-    found += [number for number in chosen if graph.numbered_versions(number)]
+    found = [number for number in sources if number is not None and graph.lasting_versions(number)]
+    found += [number for number in chosen if graph.lasting_versions(number)]
     unique = dict.fromkeys(found)
     return [number for number in unique if restated_fact(graph, number) not in unique][:_MAX_EVIDENCE]
 
@@ -352,7 +352,7 @@ def _hit(graph: TemporalGraph, hit: Hit) -> dict[str, Any]:
         **common,
         **_statement_fields(item),
         "number": number,
-        "held": [] if number is None else intervals(graph.numbered_versions(number)),
+        "held": [] if number is None else intervals(graph.lasting_versions(number)),
         "version": _version_fields(hit.version) if hit.version else None,
     }
 
@@ -371,7 +371,7 @@ def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
     with _reading(opened, request) as (graph, _):
         name = _known_name(graph, text_parameter(request, "name"))
         numbers = graph.numbers_about(name)
-        holding = set(filter(graph.statement_holds, numbers))
+        holding = set(filter(graph.lasts, numbers))
         shown = heapq.nsmallest(limit, numbers, key=lambda number: (number not in holding, -number))
         return {
             "name": name,
@@ -389,7 +389,7 @@ def _statement(opened: OpenMemory, request: Request) -> dict[str, Any]:
     given = number_parameter(request, "number", 0, 10**12) if id_ is None else None
     with _reading(opened, request) as (graph, _):
         number = given if id_ is None else graph.number_of(id_)
-        if number is None or number not in graph.statement_numbers or not graph.numbered_versions(number):
+        if number is None or number not in graph.statement_numbers or not graph.lasting_versions(number):
             raise NotFoundError("this statement is not in the memory, or was forgotten")
         return _statement_with_versions(graph, number)
 
@@ -479,7 +479,7 @@ def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
 
 def _statement_with_versions(graph: TemporalGraph, number: int) -> dict[str, Any]:
-    versions = graph.numbered_versions(number)
+    versions = graph.lasting_versions(number)
     return {
         **_statement_fields(versions[0].statement),
         "number": number,
@@ -564,7 +564,7 @@ def _reading(opened: OpenMemory, request: Request) -> Iterator[tuple[TemporalGra
 
 
 def _latest_fields(graph: TemporalGraph, number: int) -> dict[str, Any]:
-    last = graph.numbered_versions(number)[-1]
+    last = graph.lasting_versions(number)[-1]
     return {**_statement_fields(last.statement), **_time_fields(last)}
 
 

@@ -101,11 +101,7 @@ def _latest(graph: TemporalGraph, episodes: list[tuple[float, int]], time: Count
     at = time.at if time.span is None else time.span[1]
     found: dict[int, None] = {}
     for _, episode in episodes:
-        new = [
-            number
-            for number in graph.statements_of(episode)
-            if number not in found and graph.statement_holds(number, at)
-        ]
+        new = [number for number in graph.statements_of(episode) if number not in found and graph.lasts(number, at)]
         told = next((number for number in new if graph.is_fact(number)), next(iter(new), None))
         if told is not None:
             found[told] = None
