@@ -40,7 +40,15 @@ from worldthread.names import normalise_name
 from worldthread.places import episode_place, place_as_text, version_place
 from worldthread.progress import Progress
 from worldthread.provenance import Labels, MetadataValue, require_metadata
-from worldthread.record import Record, describe_store, known_keys, next_time, to_asked_time, to_world_time
+from worldthread.record import (
+    Record,
+    describe_store,
+    known_keys,
+    next_time,
+    to_asked_time,
+    to_world_time,
+    versions_naming,
+)
 from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
 from worldthread.telemetry import operation, step
 from worldthread.timings import timed
@@ -811,10 +819,11 @@ class Memory:
             return rarities(stems, lambda stem: len(index.episode_words.having(stem)[0]), len(index.graph))
 
     def about(self, entity: str, *, as_of: TimeLike | None = None, where: Filter | None = None) -> list[Version]:
-        """List what holds about an entity, with times and sources.
+        """List what holds about an entity, with times and sources: statements about it, and sentences that name it.
 
         Args:
-            entity: a name; its singular or plural is tried when nothing is known under the name itself.
+            entity: a name; its singular or plural, or the name without the marks of its letters ("Soren" for "Søren"),
+                is tried when nothing is known under the name itself.
             as_of: a world time; ``None`` for now.
             where: only statements that meet this filter.
 
@@ -829,6 +838,7 @@ class Memory:
             view, selection = graph.view(at), None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
             found = [_lasting_about(graph, key, selection) for key in keys]
+            found.append(versions_naming(entity, keys, graph, selection))
             return [v for versions in found for v in sorted(versions, key=by_names) if view.covers(v.interval)]
 
     def timeline(self, entity: str, *, where: Filter | None = None) -> list[Version]:
@@ -848,7 +858,10 @@ class Memory:
         with self.record.read_lock() as graph:
             selection = None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
-            return [v for key in keys for v in sorted(_lasting_about(graph, key, selection), key=timeline_order)]
+            found = [sorted(_lasting_about(graph, key, selection), key=timeline_order) for key in keys]
+            naming = versions_naming(entity, keys, graph, selection)
+            listed = [version for versions in found for version in versions]
+            return sorted(listed + naming, key=timeline_order) if naming else listed
 
     def entities(self, prefix: str = "") -> list[str]:
         """List the names that statements are about.

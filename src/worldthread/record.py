@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
@@ -12,9 +11,9 @@ from worldthread.arguments import require_iterable, require_query, require_unico
 from worldthread.errors import ClosedError
 from worldthread.graph import STATE_HASH_VERSION, GraphView, TemporalGraph
 from worldthread.models.cached import VectorCache
-from worldthread.names import normalise_name, normalise_text, number_variants
+from worldthread.names import normalise_name, number_variants
 from worldthread.stores import Store
-from worldthread.types import Episode, TimeLike
+from worldthread.types import Episode, Thesis, TimeLike, Version
 
 if TYPE_CHECKING:
     from worldthread.graph.conditions import Condition
@@ -153,10 +152,13 @@ class Record:
     def episodes_about(self, entity: str, condition: Condition | None = None) -> list[str]:
         """Find the episodes that state something about an entity or name it in their text.
 
-        :meth:`Memory.forget(entity=...) <worldthread.memory.Memory.forget>` removes exactly these.
+        :meth:`Memory.forget(entity=...) <worldthread.memory.Memory.forget>` removes exactly these, so this tells what
+        it would remove. A word of the text counts where it is written as a name
+        (:class:`~worldthread.extract.prose.mentions.Mentions`): "Will" is in "Will called", and not in "I will call".
 
         Args:
-            entity: a name; its singular or plural is tried when nothing is known under the name itself.
+            entity: a name; its singular or plural, or the name without the marks of its letters, is tried when nothing
+                is known under the name itself.
             condition: only episodes that meet it, such as :attr:`Filter.condition <worldthread.Filter.condition>`.
 
         Returns:
@@ -165,16 +167,25 @@ class Record:
         Raises:
             InputError: the name is empty or not a string.
         """
+        from worldthread.extract.prose.mentions import Mentions
+
         entity = require_query(entity, "the name of an entity")
-        named = re.compile(rf"(?<!\w){re.escape(normalise_name(entity))}(?!\w)")
         with self.read_lock() as graph:
             selection = None if condition is None else graph.select(condition)
-            versions = (
-                v for key in known_keys(entity, graph, selection) for v in graph.view().timeline(key, selection)
-            )
+            keys = known_keys(entity, graph, selection)
+            versions = (v for key in keys for v in graph.view().timeline(key, selection))
             stating = {source for version in versions for source in version.sources}
-            episodes = self._store.episodes(condition)
-            return [e.id for e in episodes if e.id in stating or named.search(normalise_text(e.text))]
+            written = [Mentions(name) for name in dict.fromkeys((entity, *keys))]
+            written = written[:1] if written[0].key in keys else written
+            likely = [
+                episode
+                for episode in self._store.episodes(condition)
+                if episode.id in stating or any(one.may_be_in(episode.text) for one in written)
+            ]
+            for one in written:
+                is_common = any(one.is_common_in(episode.text) for episode in likely)
+                stating.update(e.id for e in likely if one.are_in(e.text, is_common=is_common))
+            return [episode.id for episode in likely if episode.id in stating]
 
     # -- the graph --------------------------------------------------------------------------------------------------
 
@@ -272,7 +283,7 @@ def _with_time_of_saying(episode: Episode) -> Episode:
 
 
 def known_keys(entity: str, graph: TemporalGraph, selection: StatementSelection | None = None) -> list[str]:
-    """Return the normalised names under which the graph knows an entity: its own name, else its other number.
+    """Return the normalised names under which the graph knows an entity.
 
     Args:
         entity: a name.
@@ -280,7 +291,8 @@ def known_keys(entity: str, graph: TemporalGraph, selection: StatementSelection 
         selection: what counts of it; ``None`` for all.
 
     Returns:
-        The keys, sorted; empty when nothing is known about the entity.
+        Its own name; else its other number; else the names that differ from it in the marks of their letters only.
+        Sorted; empty when nothing is known about the entity.
 
     Raises:
         InputError: the name is empty or not a string.
@@ -289,7 +301,39 @@ def known_keys(entity: str, graph: TemporalGraph, selection: StatementSelection 
     view = graph.view()
     if view.timeline(key, selection):
         return [key]
-    return [variant for variant in sorted(number_variants(key)) if view.timeline(variant, selection)]
+    variants = [variant for variant in sorted(number_variants(key)) if view.timeline(variant, selection)]
+    return variants or sorted(name for name in graph.strings_like(key) if view.timeline(name, selection))
+
+
+def versions_naming(
+    entity: str, keys: Sequence[str], graph: TemporalGraph, selection: StatementSelection | None = None
+) -> list[Version]:
+    """Return the versions of the theses that name an entity in their text without being tied to it.
+
+    Args:
+        entity: a name.
+        keys: what :func:`known_keys` returned for it.
+        graph: the graph.
+        selection: what counts of it; ``None`` for all.
+
+    Returns:
+        The versions. Where there are keys, theses are left out in which the name is part of a longer one ("Anna" in
+        "Anna Lindqvist"), and so are all if it is written in small letters.
+    """
+    from worldthread.extract.prose.mentions import Mentions
+
+    if keys and entity.strip()[:1].islower():
+        return []
+    name = Mentions(entity)
+    theses = [(n, s) for n in graph.theses_with(name.key) if isinstance(s := graph.numbered_statement(n), Thesis)]
+    is_common = any(name.is_common_in(thesis.text) for _, thesis in theses)
+    found: list[Version] = []
+    for number, thesis in theses:
+        objects = graph.names_of(number)
+        is_told_otherwise = name.key in objects or (keys and any(map(name.may_be_in, objects)))
+        if not is_told_otherwise and name.are_in(thesis.text, is_common=is_common):
+            found += graph.lasting_versions(number, selection)
+    return found
 
 
 def to_world_time(value: TimeLike | None, graph: TemporalGraph | None = None, timezone: str = "") -> float | None:

@@ -27,7 +27,7 @@ from worldthread.graph.sentences import FactsInSentences
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
-from worldthread.names import normalise_name
+from worldthread.names import normalise_name, unmarked
 from worldthread.types import Episode, Extraction, Statement, Version
 
 _LONGEST_STEP_BACK: Final = 86_400.0  # seconds by which a clock that was set back is corrected
@@ -817,6 +817,34 @@ class TemporalGraph:
             Numbers, in order of arrival.
         """
         return self._state.latest_of(user, most)
+
+    def strings_like(self, key: str) -> list[str]:
+        """Return the strings of the graph that differ from a normalised name in the marks of their letters only.
+
+        Args:
+            key: a normalised name.
+
+        Returns:
+            Normalised names and other strings, without ``key``, in order of arrival; takes time for every string.
+        """
+        bare = unmarked(key)
+        items = self._state.strings.items
+        return [text for text in items if text != key and (text == bare if text.isascii() else unmarked(text) == bare)]
+
+    def theses_with(self, text: str) -> list[int]:
+        """Return the numbers of the theses whose text contains a text, of any time; takes time for every string.
+
+        Args:
+            text: a normalised text; a part of a word counts too.
+
+        Returns:
+            Numbers of statements, in order of arrival.
+        """
+        state = self._state
+        strings = [number for number, string in enumerate(state.strings.items) if text in string]
+        keys: NDArray[np.int32] = state.statements.keys.packed().narrow
+        found = np.flatnonzero((keys[:, 1] == ABSENT) & np.isin(keys[:, 0], strings))
+        return [number for number in found.tolist() if state.assertions.count(number)]
 
     def numbered_versions(self, statement: int) -> tuple[Version, ...]:
         """Return the versions of a statement.

@@ -36,13 +36,8 @@ from worldthread.vectors import VectorStore
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
 
-FORMAT: Final = 5
-"""Version of the arrays of :meth:`RetrievalIndex.to_arrays`, and of the rules by which names and words are found.
-
-Format 4 is read too: it has no index of strings.
-"""
-
-_WITHOUT_STRING_INDEX: Final = 4
+FORMAT: Final = 6
+"""Version of the arrays of :meth:`RetrievalIndex.to_arrays`, and of the rules by which names and words are found."""
 
 EXACT_ROWS: Final = 10_000
 """Tables with more rows that are in the graph are quantised: several times as fast, and the same results."""
@@ -307,10 +302,7 @@ class RetrievalIndex:
             Whether the arrays fit; if not, the index is empty.
         """
         try:
-            if (
-                int(arrays["format"][0]) not in (FORMAT, _WITHOUT_STRING_INDEX)
-                or arrays["episodes"].shape[1] != self._dimensions
-            ):
+            if int(arrays["format"][0]) != FORMAT or arrays["episodes"].shape[1] != self._dimensions:
                 return False
             self._reset()
             self.episodes = _table_of_arrays("episodes", arrays)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 import re
 import threading
-import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import Stemmer
 
-from worldthread.names import stream_safe
+from worldthread.names import unmarked
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_FIRST_MARK: Final = "\u0300"  # no letter before it is a combining mark
 # words of almost every question that name nothing in particular
 STOP: Final = frozenset({
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",
@@ -47,10 +45,7 @@ def words_of(text: str) -> list[str]:
 
 def tokens_of(text: str) -> list[str]:
     """Return the words of a text in order, without case and accents, before they are stemmed."""
-    folded = text.casefold()
-    if not folded.isascii():
-        folded = unicodedata.normalize("NFKD", stream_safe(folded))
-        folded = "".join(letter for letter in folded if letter < _FIRST_MARK or not unicodedata.combining(letter))
+    folded = unmarked(text)
     found: list[str] = _WORD.findall(folded)
     return found
 

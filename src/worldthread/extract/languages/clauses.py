@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from worldthread.extract.languages.phrases import Noun, NounPhrases
 from worldthread.extract.languages.tables import Element, Holds
 from worldthread.extract.prose.patterns import aspect_of
-from worldthread.extract.prose.words import WORDS
 from worldthread.extract.times import TimeExpression, as_told, time_expressions, validity
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -503,10 +502,10 @@ class StatementReader:
         elif noun.determiner == "":
             if heads[-1] in words["persons"] or heads[0] in words["persons"] or self._ends_like_person(heads[-1]):
                 yield noun.end, [Fact(name, "is a", noun.name)]
-            elif subject.relation is not None and not subject.is_named and heads[0] in WORDS["given_names"]:
+            elif subject.relation is not None and not subject.is_named and noun.is_proper:
                 role, owner = subject.relation
                 yield noun.end, [_fact(noun.name, f"is {role} of", owner)]
-            elif subject.person == _FIRST and noun.is_proper and noun.noun in WORDS["given_names"]:
+            elif subject.person == _FIRST and noun.is_proper:
                 yield noun.end, [_fact(name, "has name", noun.name)]
 
     def _ends_like_person(self, word: str) -> bool:

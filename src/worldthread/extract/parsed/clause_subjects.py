@@ -8,7 +8,6 @@ from worldthread.extract.parsed.clause_words import ClauseWords
 from worldthread.extract.parsed.clauses import WORDS, Clause
 from worldthread.extract.parsed.discourse import CODE, EDITIONS, LISTS, is_name, is_of_nation
 from worldthread.extract.parsed.phrases import is_pronoun
-from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -67,7 +66,7 @@ class ClauseSubjects:
 
     def _telegraphic(self, token: Token) -> str | None:
         """Return "garage rent" of a note, which leaves out "my" and "the"."""
-        if token.lower_ in PROSE_WORDS["given_names"] and token.left_edge == token and token.text[:1].isupper():
+        if token.pos_ == "PROPN" and token.left_edge == token and token.text[:1].isupper():
             return str(token.text)
         words = self._noun(token)
         if words is None or (self._words.discourse.about is None and " " not in words):

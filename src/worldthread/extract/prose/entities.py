@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from worldthread.extract.prose.dates import MONTH, iso_date
-from worldthread.extract.prose.naming import NamingContext, opens_sentence
+from worldthread.extract.prose.naming import AUXILIARIES, NamingContext, opens_sentence
 from worldthread.extract.prose.sentences import Sentence, split_sentences, title_of
 from worldthread.extract.prose.spans import Token, tokens_of
 from worldthread.extract.prose.words import WORDS
@@ -153,7 +153,13 @@ def _add_name(token: Token, text: str, body: int, context: NamingContext, found:
     words = span.split()
     opens = opens_sentence(text, start, body)
     while words and (
-        words[0] in ("I", "The", "A", "An") or (opens and words[0].lower() in _FUNCTION and len(words[0]) > 1)
+        words[0] in ("I", "The", "A", "An")
+        or (
+            opens
+            and words[0].lower() in _FUNCTION
+            and len(words[0]) > 1
+            and not (len(words) == 1 and context.opens_with_name(words[0], text, end))
+        )
     ):
         start += len(words[0]) + 1
         words = words[1:]
@@ -164,7 +170,7 @@ def _add_name(token: Token, text: str, body: int, context: NamingContext, found:
     if not words:
         return
     head, of, tail = span.partition(" of ")
-    apart = (head.split()[0].lower() in WORDS["given_names"] and " " in head) or head.lower() in WORDS["offices"]
+    apart = (" " in head and context.is_person(head)) or head.lower() in WORDS["offices"]
     if of and (apart or len(words) > _LONGEST_NAME):  # "Anna Smith of the Royal Society" names two
         if head.lower() in WORDS["offices"]:
             found.append(NamedEntity(head.lower(), "phrase", start, start + len(head)))
@@ -183,7 +189,8 @@ def _add_name(token: Token, text: str, body: int, context: NamingContext, found:
             return
         if opens_sentence(text, start, body) and not context.opens_with_name(word, text, end):
             return
-        if word.lower() in _FUNCTION and not (word.isupper() and len(word) > 1):
+        is_name = opens or word.lower() in AUXILIARIES or (word.isupper() and len(word) > 1)  # "I met Will"
+        if word.lower() in _FUNCTION and not is_name:
             return
     full = context.aliases.get(span)
     if full is not None and not re.search(r"\b[Tt]he $", text[max(0, start - 4) : start]):

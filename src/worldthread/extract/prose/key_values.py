@@ -147,7 +147,7 @@ def _of_key(sentence: str, about: str | None, is_note: bool) -> list[Fact]:
     ):
         return []
     first = low.split()[0].rstrip(".")
-    if first in WORDS["honorifics"] or (first in WORDS["given_names"] and "'" not in key) or "(" in key:
+    if first in WORDS["honorifics"] or "(" in key:
         return []
     if (
         " " not in key

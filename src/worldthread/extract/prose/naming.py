@@ -11,11 +11,55 @@ from worldthread.extract.prose.words import WORDS
 
 _FUNCTION: Final = WORDS["function"]
 _NOT_OPENERS: Final = _FUNCTION | WORDS["openers"]
-_SINGULAR_VERB: Final = re.compile(
-    r"(?:['’]s)? (?:is|was|has|had|does|did|can|will|says|said|lives?|lived|works?|worked|likes?|loves?|hates?|wants?|"
-    r"married|moved|became|wrote|died|went|got|plays?|played|called|sold|bought|costs?|prefers?|owns?|no longer|also)\b"
-    r"|['’]s "
+AUXILIARIES: Final = frozenset(
+    [
+        "is",
+        "was",
+        "has",
+        "had",
+        "does",
+        "did",
+        "can",
+        "could",
+        "may",
+        "might",
+        "must",
+        "shall",
+        "should",
+        "will",
+        "would",
+        "isn't",
+        "wasn't",
+        "hasn't",
+        "hadn't",
+        "doesn't",
+        "didn't",
+        "can't",
+        "couldn't",
+        "mustn't",
+        "shouldn't",
+        "won't",
+        "wouldn't",
+    ]
 )
+"""Auxiliary verbs that go with one subject; some are names too."""
+# what comes between a subject and its verb
+_BETWEEN: Final = frozenset(
+    ["also", "always", "almost", "already", "just", "never", "no", "now", "often", "only", "really", "still", "usually"]
+)
+_POSSESSED: Final = re.compile(r"['’]s ")
+_ENUMERATED: Final = re.compile(r",? (?:and|or) (?:I|me|[^\W\d_a-zß-öø-ÿ][^\W\d_A-Z])")
+_APPOSED: Final = re.compile(r", (?:my|our|his|her|their|your|the|an?|who|whose)\b")
+_NEXT_WORD: Final = re.compile(r"(?:['’]s)? (?P<word>[^\W\d_]+(?:['’]t)?)\b(?P<of_many> (?:are|were|have|do)\b)?")
+_PRESENT: Final = re.compile(r"[a-z]{2,}[^sui\W]s$")
+_PAST: Final = re.compile(r"(?!(?:need|seed|speed|feed|deed|weed|breed|greed|hundred|sacred|shed|bed|red)$)\w{2,}ed$")
+_PLURAL: Final = re.compile(r"[^aious]s$")
+_RELATED: Final = re.compile(
+    r"(?:\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Yy]our)|['’]s) (?:[a-z][a-z'-]* ){1,3}$|\b(?:I|me|[Mm]yself) and $"
+)
+_WITH_ME: Final = re.compile(r",? and (?:I|me)\b")
+_PREPOSITION: Final = re.compile(r"\b(?:as|at|by|for|from|in|into|near|of|on|to|via) (?:the )?$")
+_HE_OR_SHE: Final = re.compile(r"\b(?:he|she|his|her|him|himself|herself)\b", re.IGNORECASE)
 _PERSON_FOLLOWS: Final = re.compile(
     r",? (?:who|whose|himself|herself|was born|is survived)\b"
     r"| \((?:[^()]{0,80}[ ;,])?(?:born|b\.|née?|c\. \d{3,4}|\d{3,4})"
@@ -45,17 +89,33 @@ class NamingContext:
         if topic is not None and len(topic) <= 80:
             self._bare_topic = re.sub(r"^(?:The|A|An) (?=\S)", "", topic).lower()
         self._capitalised_words: set[str] = set(topic.split()) if topic is not None else set()
+        subject: str | None = None  # the name with which the sentence before begins
         self._lowercase_words: set[str] = set()
         self.persons: set[str] = set()
         full_names: dict[str, None] = {}
+        alone: set[str] = set()  # names of one word
+        tells_of_person = False
         if topic is not None:
             full_names[topic] = None
         for text, tokens, body in sentences:
+            tells_of_person = tells_of_person or _HE_OR_SHE.search(text, body) is not None
+            if subject is not None and _HE_OR_SHE.match(text, body):
+                self.persons.add(subject)  # "Anna lives in Rome. She likes tea."
+            subject = None
             for kind, start, end, span in tokens:
                 if kind == "word":
                     self._lowercase_words.add(span)
                 elif kind == "name":
                     words = span.split()
+                    if len(words) == 1:
+                        alone.add(span)
+                    if start <= body and len(words) < 4 and self._may_be_person(span, text, end):
+                        subject = None if _names_another(text, tokens, start) else span
+                        if subject is not None and _HE_OR_SHE.search(text, end):
+                            self.persons.add(span)
+                    is_related = _RELATED.search(text, body, start) or _WITH_ME.match(text, end)
+                    if is_related and self._may_be_person(span, text, end):
+                        self.persons.add(span)
                     if opens_sentence(text, start, body):
                         words = words[1:] if len(words) > 1 and words[0].lower() in _NOT_OPENERS else words
                         span = " ".join(words)
@@ -67,6 +127,12 @@ class NamingContext:
                             full_names[span] = None
                         if _PERSON_FOLLOWS.match(text, end) and not _is_impersonal(span):
                             self.persons.add(span)
+        if tells_of_person:  # "Peter Aitken is a footballer. Aitken began his career ..."
+            self.persons.update(
+                name
+                for name in full_names
+                if 1 < len(words := name.split()) <= 4 and words[-1] in alone and not _is_impersonal(name)
+            )
         self.aliases = self._find_aliases(full_names)
 
     def _find_aliases(self, full_names: Iterable[str]) -> dict[str, str]:
@@ -131,9 +197,16 @@ class NamingContext:
             return True
         words = name.split()
         first = words[0].lower().rstrip(".")
-        if first in WORDS["honorifics"] and len(words) > 1 and " of " not in name:
-            return True
-        return first in WORDS["given_names"] and len(words) < 5 and not _is_impersonal(name)
+        return first in WORDS["honorifics"] and len(words) > 1 and " of " not in name
+
+    def _may_be_person(self, name: str, text: str, end: int) -> bool:
+        """Return whether nothing speaks against a name at ``text[:end]`` being that of a person."""
+        words = name.split()
+        if name == self.topic or len(words) > 4 or _is_impersonal(name) or name.isupper():
+            return False
+        if len(words) > 1:
+            return words[0].lower() not in _NOT_OPENERS
+        return self.opens_with_name(name, text, end)
 
     def opens_with_name(self, word: str, text: str, end: int) -> bool:
         """Return whether a single word at the beginning of a sentence is a name.
@@ -144,23 +217,30 @@ class NamingContext:
             end: where the word ends in it.
 
         Returns:
-            Whether it is a name: the passage has it as a name elsewhere, or it is a given name, or it is no common word
-            and a verb in the singular follows.
+            Whether it is a name: the passage has it as a name elsewhere, or it is no common word and what follows can
+            only follow a name, or a noun without an article: a verb of one subject, "'s", an apposition, "and I".
         """
         low = word.lower()
-        if low in _NOT_OPENERS or len(word) == 1:
+        if len(word) == 1:
             return False
-        if word in self._capitalised_words or low in WORDS["given_names"]:
+        precedes = any(pattern.match(text, end) for pattern in (_POSSESSED, _ENUMERATED, _APPOSED))
+        if low in AUXILIARIES:  # "Will moved to Leeds", which is no question
+            return precedes or _precedes_verb(word, text, end)
+        if low in _NOT_OPENERS:
+            return False
+        if word in self._capitalised_words:
             return True
         if low in self._lowercase_words or low in WORDS["verbs"] or low.endswith(tuple(WORDS["noun_endings"])):
             return False
         if any(c.isupper() for c in word[1:]) or any(c.isdecimal() for c in word):
             return True
-        return not low.endswith(("ing", "ly")) and _SINGULAR_VERB.match(text, end) is not None
+        if low.endswith(("ing", "ly")):
+            return False
+        return precedes or _precedes_verb(word, text, end)
 
     def is_known_name(self, word: str) -> bool:
-        """Return whether a word is a name wherever it stands: one elsewhere in the passage, or a given name."""
-        return word in self._capitalised_words or word.lower() in WORDS["given_names"]
+        """Return whether a word is a name elsewhere in the passage."""
+        return word in self._capitalised_words
 
     def may_open(self, word: str) -> bool:
         """Return whether nothing in the text speaks against a word at the beginning of a sentence being a name."""
@@ -168,6 +248,29 @@ class NamingContext:
         if low in _NOT_OPENERS or low in self._lowercase_words or low in WORDS["verbs"] or len(word) < 3:
             return False
         return not low.endswith((*WORDS["noun_endings"], "ing", "ly")) and word.isalpha()
+
+
+def _precedes_verb(name: str, text: str, end: int) -> bool:
+    """Return whether a verb of one subject, or what stands before one, follows a bare noun that ends at ``end``."""
+    following = _NEXT_WORD.match(text, end)
+    if following is None:
+        return False
+    word = following["word"].lower().replace("’", "'")
+    if word in AUXILIARIES or word in _BETWEEN:
+        return True
+    if _PRESENT.match(word) is not None and word not in _FUNCTION:  # "Garden chairs are ...": a noun of many
+        return following["of_many"] is None
+    if _PLURAL.search(name):  # "Students called": a verb in the past says nothing of number
+        return False
+    return word in WORDS["verbs"] or _PAST.match(word) is not None
+
+
+def _names_another(text: str, tokens: list[Token], start: int) -> bool:
+    """Return whether a sentence may name a person beside the name at ``start``: one after no preposition."""
+    return any(
+        kind == "name" and begin > start and _PREPOSITION.search(text, max(begin - 12, 0), begin) is None
+        for kind, begin, _, _ in tokens
+    )
 
 
 def _have_same_ends(one: str, other: str) -> bool:
