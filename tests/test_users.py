@@ -18,6 +18,7 @@ from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.graph import GraphView
 
 DAY = 86_400.0
+NEW_YEAR = 1_704_067_200.0  # 2024
 NAMES = ("Anna", "Max", "Alexandra", "Maximilian", "Eva", "Tom")
 CITIES = ("Rome", "Paris", "Oslo", "Bern", "Lisbon", "Vienna")
 FIRMS = ("Acme", "Globex", "Initech")
@@ -55,7 +56,9 @@ def random_turns(chance: Random, count: int) -> list[Turn]:
         for day in chance.sample(range(1, 200), chance.randint(3, 8)):
             name, other = chance.sample(NAMES, 2)
             words = {"name": name, "other": other, "city": chance.choice(CITIES), "firm": chance.choice(FIRMS)}
-            turns.append(Turn(user, day * DAY, chance.choice(SENTENCES).format(**words), chance.random() < 0.5))
+            turns.append(
+                Turn(user, NEW_YEAR + day * DAY, chance.choice(SENTENCES).format(**words), chance.random() < 0.5)
+            )
     return sorted(turns, key=lambda turn: turn.at + chance.choice((0, 0, 0, 50 * DAY)))  # some comes late
 
 
@@ -105,7 +108,7 @@ def compare(shared: Memory, user: str, said: Sequence[Turn], found: Differences)
             alone = every_version(own, where, only_current=only_current)
             found.expect(every_version(shared, where, only_current=only_current), alone)
         for name in (*NAMES, user or "user"):
-            for as_of in (None, 100 * DAY):
+            for as_of in (None, NEW_YEAR + 100 * DAY):
                 found.expect(shared.about(name, as_of=as_of, where=where), own.about(name, as_of=as_of))
             found.expect(shared.timeline(name, where=where), own.timeline(name))
         texts = {episode.id: episode.text for episode in own.episodes()}
