@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -13,10 +14,11 @@ from worldthread.arguments import require_query, require_string, whole_character
 from worldthread.errors import InputError
 from worldthread.extract.base import USER
 from worldthread.extract.chunks import chunk
+from worldthread.extract.diary import days_of, with_headings
 from worldthread.extract.documents import Document
 from worldthread.extract.prose.patterns import aspect_of
 from worldthread.extract.records import documents_of, time_given
-from worldthread.extract.when import world_time
+from worldthread.extract.when import is_date, world_time
 from worldthread.extract.zones import zone_named, zone_of
 from worldthread.provenance import NO_LABELS, TIMEZONE, Labels, require_metadata
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis, TimeLike
@@ -139,7 +141,7 @@ class EpisodeBuilder:
         if isinstance(content, Episode):
             return [content]
         skipped = self.skipped.total()
-        placed = [(one, chunk(whole_characters(one.document.text))) for one in self._placed_documents(content)]
+        placed = [(one, chunk(_readable(one.document))) for one in self._placed_documents(content)]
         found = [
             self._episode(one, part, at, is_first=not number)
             for (one, parts), times in zip(placed, self._times(placed), strict=True)
@@ -191,7 +193,7 @@ class EpisodeBuilder:
             for one, parts in placed:
                 has_own = one.position is None
                 times.append(_times_until(one.at, len(parts)) if has_own else [self._next_time() for _ in parts])
-            return times
+            return self._times_of_entries(placed, times)
         position: int | None = None
         end = start = math.inf  # a message ends before the first passage of the next one
         for one, parts in reversed(placed):
@@ -202,7 +204,24 @@ class EpisodeBuilder:
                 position, end = one.position, start
             times.append(_times_until(one.at, len(parts), end))
             start = min([start, *times[-1]])
-        return times[::-1]
+        return self._times_of_entries(placed, times[::-1])
+
+    def _times_of_entries(
+        self, placed: Sequence[tuple[_Placed, Sequence[str]]], times: list[list[float]]
+    ) -> list[list[float]]:
+        """Return the times of passages; those of entries of a diary are of the days of their headings."""
+        for (one, parts), own in zip(placed, times, strict=True):
+            if one.document.speaker or not is_date(one.at):
+                continue
+            latest: dict[datetime, float] = {}
+            for number, day in enumerate(days_of(parts)):
+                if day is None:
+                    continue
+                begin = day.replace(tzinfo=zone_named(one.zone)).timestamp()
+                if begin < one.at:  # what is headed by a day to come is a plan
+                    later = latest.get(day, begin) + PART_GAP
+                    own[number] = latest[day] = later
+        return times
 
     def _placed_documents(self, content: object) -> Iterator[_Placed]:
         """Yield the documents of a content with their world times."""
@@ -279,6 +298,12 @@ def _places_of(held: Iterable[Episode], episodes: Sequence[Episode]) -> dict[int
 
 def _says_the_same(episode: Episode, other: Episode) -> bool:
     return (episode.speaker, episode.text) == (other.speaker, other.text)
+
+
+def _readable(document: Document) -> str:
+    """Return the text of a document, in which the days of a diary are headings."""
+    text = whole_characters(document.text)
+    return text if document.speaker else with_headings(text)
 
 
 class _Placed(NamedTuple):
