@@ -66,7 +66,7 @@ class Answer:
         recall: everything that was recalled for the question.
         model: the name of the model; empty without one.
         nearest: without a model and without an answer, the hits that come nearest, best first.
-        confidence: without a model, the probability that the memory can answer the question, 0..1; else ``None``.
+        confidence: without a model, how likely what comes first answers the question, 0..1; else ``None``.
         evidence: without a model, the measures behind the confidence; ``None`` when nothing was found.
         support: ``"stated"`` if the sources state the answer, or the dates that it is computed from; ``"inferred"`` if
             the model says that a step is only implied, or stated of something that the question describes otherwise;
@@ -313,7 +313,7 @@ def answer_without_model(question: str, asked: str, memory: MemoryAccess, *, k: 
 
     Args:
         question: the question, as it was asked.
-        asked: the question with the name of the person who asks in place of "I".
+        asked: the question without a clause that names its time.
         memory: gives what is needed of the memory.
         k: how many hits of each kind :attr:`Answer.recall` shows at most.
         max_tokens: the limit of the text of :attr:`Answer.recall`, by a cautious estimate.

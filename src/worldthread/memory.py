@@ -742,9 +742,9 @@ class Memory:
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
-        Without a chat model the answer is the part of what is remembered that answers: the end of a fact, a name, a
-        date, a place or a number, or else the sentence. There is an answer only if what is remembered about the subject
-        of the question fits it well enough; what comes nearest is shown apart (:attr:`Answer.nearest
+        Without a chat model there is an answer only if a statement that holds says it: the end of a fact, a date, or
+        the sentence itself. It must agree with the question in whom it is about, in names, numbers and negation, and in
+        the kind of what is asked for. Everything else is evidence, and shown apart (:attr:`Answer.nearest
         <worldthread.Answer.nearest>`).
 
         Args:
@@ -770,7 +770,6 @@ class Memory:
         """
         from worldthread.answer import AnswerContext, answer, answer_without_model
         from worldthread.answering import MemoryAccess
-        from worldthread.retrieve.query import as_asked_by
 
         def recall(
             text: str, k: int, kinds: Collection[Kind] = KINDS, asked_time: AskedTime | None = _NOT_READ
@@ -797,9 +796,13 @@ class Memory:
         at = to_asked_time(as_of, self._store.graph)
         named = self._asked_time(question, where, self._asked_at(at), at)
         asked = question if named is None else named.without_words(question)  # what is found is of that time
-        asked = asked if user == USER else as_asked_by(user, asked)
+        with self.record.read_lock() as graph:
+            own_names = frozenset({normalise_name(user), normalise_name(graph.with_canonical_names(user))})
         embedder = self._index.embedder
-        access = MemoryAccess(partial(recall, asked_time=named), embedder.embed, embedder.embed_queries, self._rarities)
+        access = MemoryAccess(
+            partial(recall, asked_time=named), embedder.embed, embedder.embed_queries, self._rarities, self.episode,
+            own_names,
+        )  # fmt: skip
         return answer_without_model(question, asked, access, k=k, max_tokens=max_tokens)
 
     def _outdated_in(self, episode: Episode, at: float | None) -> list[Version]:

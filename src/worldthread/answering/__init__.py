@@ -1,6 +1,6 @@
 """Answers to questions without a model: the part of what is remembered that answers, or that there is not enough."""
 
-from worldthread.answering.evidence import Evidence
+from worldthread.answering.decision import Evidence
 from worldthread.answering.finding import Found, MemoryAccess, find_answer
 
 __all__ = ["Evidence", "Found", "MemoryAccess", "find_answer"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, TypeAlias
 
-from worldthread.answering.question import LISTS, TABLES, ParsedQuestion
+from worldthread.answering.question import ParsedQuestion
+from worldthread.answering.tables import LISTS, TABLES
 from worldthread.extract.prose.words import WORDS
 from worldthread.retrieve.words import STOP_STEMS, words_of
 
@@ -43,12 +44,6 @@ _HAS: Final[dict[Detail, re.Pattern[str]]] = {
     ),
 }
 _CAPITAL: Final = re.compile(r"(?<![\w'’])[A-Z][\w'’-]*")
-_REFERS: Final = _found(r"\b(?:it|its|they|them|their)\b")
-_DETAILS: Final = frozenset(words_of(TABLES["lists"]["details"]))
-_ASKING: Final = _DETAILS | frozenset(words_of(TABLES["lists"]["asking_for_details"]))
-_ELLIPTICAL: Final = _found(
-    rf"\W*(?:(?:about|almost|around|for|just|nearly|only|over)\s+){{0,2}}(?:since\b|(?:{_NUMBER})[\s-])"
-)  # an answer to what somebody asked, which repeats nothing of it: "Five years already!"
 _NAMING: Final = _found(r"\b(?:called|named|names?|titled?)\b|[\"“”]")
 
 
@@ -80,30 +75,6 @@ def lacks_detail(question: ParsedQuestion, sentence: str) -> bool:
     if detail == "name":
         return not _has_name(question, sentence)
     return _HAS[detail].search(sentence) is None
-
-
-def is_beside_the_point(question: ParsedQuestion, passage: str, sentence: str) -> bool:
-    """Return whether a sentence certainly does not tell the detail of what the question asks about.
-
-    Args:
-        question: the question.
-        passage: the passage of the sentence.
-        sentence: the sentence.
-
-    Returns:
-        ``True`` for a question for a detail, a passage that lacks a further name of the question, and a sentence that
-        neither names what has the detail nor refers to it.
-    """
-    if asked_detail(question) is None:
-        return False
-    inside = set(words_of(passage))
-    further = [set(words_of(name)) - STOP_STEMS for name in question.named if name != question.subject]
-    if any(name and name.isdisjoint(inside) for name in further):
-        return True
-    needed = set(question.words) - _ASKING
-    if not needed or _ELLIPTICAL.match(sentence) or _REFERS.search(sentence):
-        return False
-    return (needed | _DETAILS).isdisjoint(words_of(sentence))
 
 
 def _has_name(question: ParsedQuestion, sentence: str) -> bool:

@@ -1,4 +1,8 @@
-"""Finds the answer to a question in what is remembered, without a model."""
+"""Finds the answer to a question in what is remembered, without a model.
+
+A statement answers only if it agrees with the question in whom and whose it is about, in negation, in numbers and in
+the kind of what is asked for, and if it is likely enough that it says what is asked. Everything else is evidence.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,28 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.answering.decision import THRESHOLD, probability
-from worldthread.answering.details import is_beside_the_point
-from worldthread.answering.evidence import Evidence, EvidenceCandidate, candidates, is_about_another, measured
-from worldthread.answering.facts import stated_answer
-from worldthread.answering.parts import answering_part, answering_time, lacks_kind
-from worldthread.answering.persons import asks_who_somebody_is, says_who_somebody_is, tells_relative
-from worldthread.answering.question import ParsedQuestion, analysed
-from worldthread.extract.when import shown_time
-from worldthread.extract.zones import local_time
-from worldthread.names import normalise_name
-from worldthread.retrieve.text import shown_hit
-from worldthread.types import KINDS, Episode, Fact, Hit, Kind, Recall, Thesis
+from worldthread.answering.agreement import MEASURES, disagreement, measures, words_to_embed
+from worldthread.answering.candidates import EvidenceCandidate, candidates, learned_persons, names_in, own_names_in
+from worldthread.answering.decision import THRESHOLD, Evidence, best_evidence, rank
+from worldthread.answering.question import ParsedQuestion, parsed
+from worldthread.answering.replies import reply
+from worldthread.answering.wording import ME, Persons
+from worldthread.types import KINDS, Episode, Hit, Kind, Recall
 
 WIDTH: Final = 40
-"""How many hits of each kind are compared: those that could mislead are among them."""
+"""How many hits of each kind are compared."""
+
+COMPARED: Final = 20
+"""How many candidates are compared with the question word by word."""
+
+COVERAGE: Final = 0.5
+"""What having all words of a question weighs against a cosine similarity of 1, before that."""
 
 NEAREST: Final = 3
 """How many hits are shown apart when there is not enough information."""
+
+_MAY_CHANGE: Final = ("name", "negation", "over", "kind", "month")
+_INTRODUCTION: Final = "My name is"
 
 
 @dataclass(frozen=True)
@@ -39,12 +47,16 @@ class MemoryAccess:
         embed: returns unit vectors of remembered texts, shape (texts, dimensions).
         embed_question: returns the unit vectors of questions, of which no trace stays.
         rarities: returns, for stems, how rare each is among the episodes: 0 (in each) to 1 (in none).
+        episode: returns an episode by its id.
+        own_names: normalised names of the person who asks, as the graph has them.
     """
 
     recall: Callable[[str, int, Collection[Kind]], Recall]
     embed: Callable[[Sequence[str]], NDArray[np.float32]]
     embed_question: Callable[[Sequence[str]], NDArray[np.float32]]
     rarities: Callable[[Sequence[str]], Sequence[float]]
+    episode: Callable[[str], Episode]
+    own_names: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -55,9 +67,9 @@ class Found:
         text: the answer; ``None`` when there is not enough information.
         sources: what the answer is taken from, best first; empty without an answer.
         nearest: what comes nearest, best first; empty with an answer.
-        confidence: the probability that the memory can answer the question; 0..1.
+        confidence: the probability that what comes first answers the question; 0..1.
         recall: what was recalled for the question.
-        evidence: the measures behind the probability; ``None`` when nothing was found.
+        evidence: the measures behind the probability; ``None`` when nothing agrees with the question.
     """
 
     text: str | None
@@ -68,115 +80,124 @@ class Found:
     evidence: Evidence | None
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A question with the candidates that agree with it.
+
+    Args:
+        question: the question.
+        recall: what was recalled for it.
+        found: the candidates, best first.
+        table: their measures, shape (candidates, measures).
+        scores: the logarithm of the odds that each says what is asked.
+    """
+
+    question: ParsedQuestion
+    recall: Recall
+    found: list[EvidenceCandidate]
+    table: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+
 def find_answer(text: str, memory: MemoryAccess) -> Found:
     """Find the answer to a question.
 
     Args:
-        text: the question, with the name of the person who asks in place of "I" unless nobody is named.
+        text: the question, as it was asked.
         memory: gives what is needed of the memory.
 
     Returns:
         The answer, or what comes nearest.
     """
+    judged = judge(text, memory)
+    if not judged.found:
+        return Found(None, (), judged.recall.hits[:NEAREST], 0.0, judged.recall, None)
+    evidence = evidence_of(judged)
+    answer = reply(judged.question, judged.found[0])
+    nearest = tuple({one.hit.item.id: one.hit for one in judged.found}.values())[:NEAREST]
+    if answer is None or evidence.probability < THRESHOLD:
+        return Found(None, (), nearest, evidence.probability, judged.recall, evidence)
+    answer, source = _shortest(judged, answer)
+    return Found(answer, (source,), (), evidence.probability, judged.recall, evidence)
+
+
+def _shortest(judged: Judged, answer: str) -> tuple[str, Hit]:
+    """Return the answer and its source: the end of a fact of the best sentence that says exactly what is asked."""
+    best = judged.found[0]
+    if best.fact is None and judged.question.kind not in ("yes-no", "time"):
+        exact = judged.table[:, MEASURES.index("exact_fact")]
+        for number in np.flatnonzero(exact).tolist():
+            one = judged.found[number]
+            end = reply(judged.question, one)
+            if end is not None and one.at == best.at and end in answer:
+                return end, one.hit
+    return answer, best.hit
+
+
+def evidence_of(judged: Judged) -> Evidence:
+    """Return the measures of the best candidate of a question that has one."""
+    return best_evidence(
+        judged.question.kind,
+        judged.scores.tolist(),
+        [reply(judged.question, one) for one in judged.found],
+        [one.at for one in judged.found],
+        [one.fact is not None for one in judged.found],
+        judged.table[0].tolist(),
+    )
+
+
+def judge(text: str, memory: MemoryAccess) -> Judged:
+    """Return the candidates for a question, best first.
+
+    Args:
+        text: the question, as it was asked.
+        memory: gives what is needed of the memory.
+    """
     recall = memory.recall(text, WIDTH, KINDS)
-    if not recall.hits:
-        return Found(None, (), (), 0.0, recall, None)
-    question = analysed(text, _speakers(recall.hits), _names(recall.hits))
-    more = memory.recall(question.blind, WIDTH, ("fact", "thesis")).hits if question.blind != text else ()
-    hits = [*recall.hits, *_others(more, recall.hits)]
-    both = memory.embed_question([text, question.blind])
+    hits = list(recall.hits)
+    own_names = set(memory.own_names)
+    names = names_in(hits)
+    time = recall.asked_time
+    question = parsed(text, names, "" if time is None else time.words)
+    if question.names or question.asks_name:
+        hits += _others(memory.recall(_INTRODUCTION, 8, ("fact", "thesis")).hits, hits)
+    found = candidates(hits, own_names, names, memory.episode)
+    own_names |= own_names_in(found)
+    persons = learned_persons(question.names, found, own_names)
+    resolved = _resolved(question, persons)
+    if resolved:
+        more = _others(memory.recall(resolved, WIDTH, ("fact", "thesis")).hits, hits)
+        found += candidates(more, own_names, names, memory.episode)
+    reasons = [disagreement(question, one, persons) for one in found]
+    set_aside = [one for one, reason in zip(found, reasons, strict=True) if reason in _MAY_CHANGE]
+    found = [one for one, reason in zip(found, reasons, strict=True) if reason is None]
+    if not found:
+        return Judged(question, recall, [], np.zeros((0, 0)), np.zeros(0))
     rarities = dict(zip(question.words, memory.rarities(question.words), strict=True))
-    found = candidates(question, hits, memory.embed, (both[0], both[1]), rarities.__getitem__)
-    evidence = measured(question, found, _unknown(rarities))
-    confidence = probability(evidence)
-    own = found[: len(recall.hits)]
-    for one in own:
-        if isinstance(one.hit.item, Fact):
-            part = stated_answer(question, one.hit.item)
-            if part is not None:
-                return Found(part, (one.hit,), (), max(confidence, THRESHOLD), recall, evidence)
-    ranked = _ranked(own)
-    answering = _answering(question, found, ranked) if confidence >= THRESHOLD else None
-    if answering is None:
-        return Found(None, (), tuple(ranked[:NEAREST]), confidence, recall, evidence)
-    source, sentence = answering
-    return Found(_part(question, sentence, source), (source,), (), confidence, recall, evidence)
+    texts = memory.embed([_embedded(one.hit) for one in found])
+    similarities = texts @ memory.embed_question([text])[0]
+    shares = np.array([sum(rarities[word] for word in question.words if word in one.stems) for one in found])
+    order = np.argsort(-(similarities + COVERAGE * shares / (sum(rarities.values()) or 1.0)), kind="stable")[:COMPARED]
+    found, similarities = [found[i] for i in order], similarities[order]
+    words = words_to_embed(question, found)
+    vectors = dict(zip(words, memory.embed_question(words), strict=True)) if words else {}
+    table = measures(question, found, similarities.tolist(), vectors, rarities.__getitem__, persons, set_aside)
+    scores = rank(table)
+    order = np.argsort(-scores, kind="stable")
+    return Judged(question, recall, [found[i] for i in order], table[order], scores[order])
 
 
-def _part(question: ParsedQuestion, sentence: str, source: Hit) -> str:
-    """Return the part of a sentence that answers; the whole sentence when no part does it alone."""
-    if asks_who_somebody_is(question) or tells_relative(question, sentence) == "as a whole":
-        return sentence
-    if question.kind != "time" or not isinstance(source.item, Episode):
-        return answering_part(question, sentence) or sentence
-    at = local_time(source.item.at, source.item.metadata)
-    return answering_time(sentence, at) or answering_part(question, sentence) or f"{sentence} ({shown_time(at)})"
+def _embedded(hit: Hit) -> str:
+    return hit.item.text if isinstance(hit.item, Episode) else str(hit.item)
 
 
-def _speakers(hits: Sequence[Hit]) -> set[str]:
-    return {normalise_name(hit.item.speaker) for hit in hits if isinstance(hit.item, Episode) and hit.item.speaker}
-
-
-def _names(hits: Sequence[Hit]) -> set[str]:
-    """Return the normalised names that a question may mention in any spelling: those written with a capital."""
-    found = set()
-    for hit in hits:
-        item = hit.item
-        if isinstance(item, Episode):
-            continue
-        names = (item.subject, item.object) if isinstance(item, Fact) else item.objects
-        found |= {normalise_name(name) for name in names if name[:1].isupper() and "'" not in name}
-    return found
+def _resolved(question: ParsedQuestion, persons: Persons) -> str:
+    """Return a question with the names of those whom it describes, "my sister" as "Ella"; empty where none is known."""
+    keys = {word.owner for word in question.wording.words if word.owner} | {question.subject or ME}
+    names = [persons.of(key) for key in sorted(keys) if persons.of(key) not in (key, ME)]
+    return f"{' '.join(name.title() for name in names)}: {question.text}" if names else ""
 
 
 def _others(hits: Sequence[Hit], known: Sequence[Hit]) -> list[Hit]:
     seen = {hit.item.id for hit in known}
     return [hit for hit in hits if hit.item.id not in seen]
-
-
-def _unknown(rarities: dict[str, float]) -> float:
-    return float(any(rarity >= 1 for rarity in rarities.values()))
-
-
-def _ranked(found: Sequence[EvidenceCandidate]) -> list[Hit]:
-    """Return the passages, and without any the statements, that may answer a question, best first."""
-    passages = [one.hit for one in found if one.hit.kind == "episode"]
-    return passages or [one.hit for one in sorted(found, key=lambda one: -one.fit)]
-
-
-def _answering(
-    question: ParsedQuestion, found: Sequence[EvidenceCandidate], ranked: Sequence[Hit]
-) -> tuple[Hit, str] | None:
-    """Return the first of the best hits that can answer a question, and its sentence that does; ``None`` without one.
-
-    Of a sentence that fits less, the part that is asked for counts more: "Who painted it?" asks for a name.
-    """
-    for hit in ranked[:NEAREST]:
-        if not isinstance(hit.item, Episode):
-            continue
-        sentences = [one for one in found if _is_of(one.hit, hit) and not lacks_kind(question, one.text)]
-        sentences = [one for one in sentences if not _misses(question, hit.item.text, one)]
-        telling = {one.text: tells_relative(question, one.text) for one in sentences}
-        sentences = [one for one in sentences if telling[one.text] != "no"]
-        if sentences and "in part" not in telling.values():
-            return hit, " ".join(dict.fromkeys(one.text for one in sentences))
-        if asks_who_somebody_is(question) and sentences:
-            saying = [one for one in sentences if says_who_somebody_is(question, one.text)]
-            return hit, max(saying or sentences, key=lambda one: one.fit).text
-        if sentences:
-            with_part = [one for one in sentences if answering_part(question, one.text) is not None]
-            return hit, max(with_part or sentences, key=lambda one: one.fit).text
-        statements = hit.item.extraction.statements
-        if not statements and not lacks_kind(question, hit.item.text):
-            return hit, shown_hit(hit)
-    return None
-
-
-def _misses(question: ParsedQuestion, passage: str, one: EvidenceCandidate) -> bool:
-    """Return whether a sentence of a passage certainly is about something else than the question."""
-    return is_about_another(question, one) or is_beside_the_point(question, passage, one.text)
-
-
-def _is_of(hit: Hit, passage: Hit) -> bool:
-    """Return whether a hit is a sentence of a passage."""
-    return isinstance(hit.item, Thesis) and hit.version is not None and passage.item.id in hit.version.sources

@@ -3,54 +3,43 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
-from worldthread.extract.base import USER
+from worldthread.answering.tables import LISTS, TABLES
+from worldthread.answering.wording import ME, Wording, name_at, phrase_key, subject_key, wording
 from worldthread.extract.prose.words import WORDS
-from worldthread.names import normalise_name
-from worldthread.retrieve.query import as_asked_by
 from worldthread.retrieve.words import STOP_STEMS, words_of
 
 AnswerKind: TypeAlias = Literal["person", "time", "place", "number", "yes-no", "reason", "manner", "thing"]
 """What a question asks for."""
 
-TABLES: Final[dict[str, Any]] = tomllib.loads(
-    files("worldthread.answering").joinpath("words.toml").read_text(encoding="utf-8")
-)
-"""The tables of ``words.toml``."""
-
-SOMEONE: Final = "someone"
-"""Stands for the person that a question names where only the rest of the question counts."""
-
-LISTS: Final[dict[str, frozenset[str]]] = {name: frozenset(words.split()) for name, words in TABLES["lists"].items()}
-"""The lists of words of ``words.toml``."""
-
 _NOUN_KINDS: Final = {noun: kind for kind, nouns in TABLES["kinds"].items() for noun in nouns.split()}
 _PATTERNS: Final[tuple[tuple[AnswerKind, re.Pattern[str]], ...]] = (
     ("time", re.compile(r"\b(?:when|how long ago|since when|until when)\b", re.IGNORECASE)),
-    ("number", re.compile(r"\bhow (?:many|much|old|long|far|often|tall|big|high|large|heavy)\b", re.IGNORECASE)),
+    ("number", re.compile(r"\bhow (?:many|much|old|long|far|often|tall|big|high|large|heavy|fast)\b", re.IGNORECASE)),
     ("person", re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)),
     ("place", re.compile(r"\bwhere\b", re.IGNORECASE)),
     ("reason", re.compile(r"\bwhy\b", re.IGNORECASE)),
     ("manner", re.compile(r"\bhow\b", re.IGNORECASE)),
 )
 _AUXILIARY: Final = "|".join(sorted(LISTS["auxiliaries"]))
-_YES_NO: Final = re.compile(rf"\W*(?:{_AUXILIARY})\b", re.IGNORECASE)
+_YES_NO: Final = re.compile(rf"\W*(?:and |so )?(?:{_AUXILIARY})(?:n['’]t)?\b", re.IGNORECASE)
 _ASKED_NOUN: Final = re.compile(
     rf"\b(?:what|which)\s+(?P<noun>(?!(?:{_AUXILIARY})\b)[^\W\d]\S*)(?:\s+of\s+(?P<more>\w+))?", re.IGNORECASE
 )
 _WHAT_IS: Final = re.compile(
-    r"\bwhat(?:'s|\s+is|\s+was|\s+are)\s+(?:the\s+|\S+'s?\s+|my\s+|your\s+)?(?P<noun>\w+)", re.I
+    r"\bwhat(?:['’]s|\s+is|\s+was|\s+are)\s+(?:the\s+|\S+['’]s?\s+|my\s+|your\s+)?(?P<noun>\w+)", re.I
 )
-_FIRST_PERSON: Final = re.compile(r"\bI\b(?!\.)|\b(?:me|my|mine|myself)\b", re.IGNORECASE)
-_NAME: Final = re.compile(r"(?<![.\w])(?!I\b)[A-Z][\w'’-]*(?:\s+[A-Z][\w-]*)*")
-_POSSESSIVE: Final = re.compile(r"['’]s?$")
-_QUESTION_WORDS: Final = LISTS["question_words"] | LISTS["auxiliaries"]
-_MONTHS_AND_DAYS: Final = WORDS["months"] | WORDS["weekdays"]
+_ASKS_WHAT_DOES: Final = re.compile(r"\W*(?:and )?what (?:do|does|did)\b.*\bdo\b", re.IGNORECASE)
+_ASKS_NAME: Final = re.compile(r"\b(?:called|named|names?|surname|nickname)\b", re.IGNORECASE)
+_AUXILIARIES: Final = LISTS["auxiliaries"]
+_QUESTION_WORDS: Final = LISTS["question_words"] | _AUXILIARIES
+_TIMES: Final = WORDS["months"] | WORDS["weekdays"] | LISTS["now_words"]
+_PAST: Final = frozenset(["did", "was", "were", "had"])
+_DIGITS: Final = re.compile(r"(?=\S*\d)[^\W_]+(?:[-.:,/][^\W_]+)*")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True)
@@ -58,51 +47,112 @@ class ParsedQuestion:
     """A question, understood.
 
     Args:
-        text: as asked, with the name of the person who asks in place of "I".
+        text: as asked.
         kind: what it asks for.
-        named: normalised names that it mentions, in order.
-        subject: the name that it is about: the first one; ``None`` when it names nothing.
-        blind: the question with "someone" in place of the subject; the same as ``text`` without one.
-        words: stems of its words that say something, without those of its names.
+        wording: what its words say about whose and who.
+        names: keys of the names that it mentions, in order.
+        subject: the key of whom or what it is about; ``None`` where that is asked for.
+        words: stems of its words that say something, without those of names and times.
         asked_noun: stems of the noun after "what" or "which", which the answer need not repeat.
+        asks_name: whether it asks what somebody or something is called.
+        is_past: whether its verb is in the past.
+        identifiers: its words with digits, but for years and days.
     """
 
     text: str
     kind: AnswerKind
-    named: tuple[str, ...]
+    wording: Wording
+    names: tuple[str, ...]
     subject: str | None
-    blind: str
     words: tuple[str, ...]
     asked_noun: frozenset[str]
+    asks_name: bool
+    is_past: bool
+    identifiers: frozenset[str]
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether it says "I" or "my"."""
+        return any(word.low in ("i", "me", "my", "mine", "we", "us", "our") for word in self.wording.words)
 
 
-def analysed(text: str, speakers: Iterable[str] = (), known: Iterable[str] = ()) -> ParsedQuestion:
+def parsed(text: str, names: Collection[str] = (), time_words: str = "") -> ParsedQuestion:
     """Return what a question asks.
 
     Args:
         text: the question.
-        speakers: normalised names of people who speak in the memory.
-        known: further normalised names that the memory knows.
+        names: words of names that the memory knows, without case.
+        time_words: the words of the question that name the time asked about.
 
     Returns:
         The question, understood.
     """
-    named = _named(text, frozenset(speakers), frozenset(known))
-    subject = named[0] if named else None
-    blind = text
-    if subject == USER and _FIRST_PERSON.search(text):
-        blind = as_asked_by(SOMEONE, text)
-    elif subject is not None and subject in speakers:
-        blind = re.sub(rf"\b{re.escape(subject)}\b", SOMEONE, text, flags=re.IGNORECASE)
-    of_names = {word for name in named for word in words_of(name)}
-    words = tuple(
-        word for word in dict.fromkeys(words_of(_POSSESSIVE.sub("", text))) if _tells(word) and word not in of_names
+    said = wording(text, ME, names)
+    kind = _kind(text)
+    asked_noun = _asked_noun(text)
+    known = tuple(
+        dict.fromkeys(
+            name_at(said.words, number)
+            for number, word in enumerate(said.words)
+            if word.is_name
+            and word.low not in _QUESTION_WORDS
+            and not (number and said.words[number - 1].is_name and not said.words[number - 1].owns)
+        )
     )
-    return ParsedQuestion(text, _kind(text), named, subject, blind, words, _asked_noun(text))
+    of_time = set(words_of(time_words))
+    words = [
+        word.stem
+        for word in said.words
+        if not word.is_name
+        and word.stem not in STOP_STEMS
+        and word.low not in _QUESTION_WORDS
+        and word.low not in _TIMES
+        and word.stem not in of_time
+        and len(word.low) > 1
+        and not any(character.isdigit() for character in word.low)
+    ]
+    if _ASKS_NAME.search(text):
+        words = [word for word in words if word not in _NAMING]
+    if kind in ("time", "number", "place", "person"):
+        words = [word for word in words if word not in asked_noun or word not in _KIND_STEMS]
+    if kind == "thing" and not words and _ASKS_WHAT_DOES.match(text):
+        words = ["job"]
+    numbers = frozenset(
+        match
+        for match in _DIGITS.findall(text)
+        if not _YEAR.fullmatch(match) and match.casefold() not in of_time and not (match.isdecimal() and len(match) < 3)
+    )
+    low = [word.low for word in said.words]
+    return ParsedQuestion(
+        text, kind, said, known, _subject(said), tuple(dict.fromkeys(words)), asked_noun,
+        _ASKS_NAME.search(text) is not None, bool(_PAST & set(low[:7])), numbers,
+    )  # fmt: skip
 
 
-def _tells(word: str) -> bool:
-    return word not in STOP_STEMS and len(word) > 1
+_NAMING: Final = frozenset(words_of("called named name names"))
+_KIND_STEMS: Final = frozenset(stem for nouns in TABLES["kinds"].values() for stem in words_of(nouns))
+
+
+def _subject(said: Wording) -> str | None:
+    words = list(said.words)
+    for number, word in enumerate(words[:7]):
+        base = re.sub(r"n['’]t$", "", word.low)
+        if base in _AUXILIARIES or (word.low in LISTS["question_words"] and word.short):
+            rest = words[number + 1 :]
+            while rest and rest[0].low in _TIMES:
+                rest = rest[1:]
+            if not rest:
+                return None
+            if rest[0].owner or rest[0].is_name or rest[0].low in ("the", "a", "an") or rest[0].owns:
+                if rest[0].low in ("the", "a", "an"):
+                    rest = rest[1:]
+                key = subject_key(rest, ME) if rest and (rest[0].is_name or rest[0].owner) else None
+                return key or (phrase_key(rest, 0) if rest else None)
+            return subject_key(rest, ME) if rest[0].low in _STARTS else None
+    return ME if any(word.low in ("i", "we") for word in words) else None
+
+
+_STARTS: Final = LISTS["pronouns"]
 
 
 def _kind(text: str) -> AnswerKind:
@@ -129,32 +179,9 @@ def _noun_kind(text: str) -> AnswerKind | None:
 
 def _asked_noun(text: str) -> frozenset[str]:
     match = _ASKED_NOUN.search(text)
-    return frozenset() if match is None else frozenset(words_of(f"{match['noun']} {match['more'] or ''}"))
-
-
-def _named(text: str, speakers: frozenset[str], known: frozenset[str]) -> tuple[str, ...]:
-    """Return the names in a question, in order: those that are known, and those that are written like one."""
-    at: dict[str, int] = {}
-    first = _FIRST_PERSON.search(text)
-    if first is not None and USER in speakers:
-        at[USER] = first.start()
-    folded = text.casefold()
-    taken: list[tuple[int, int]] = []
-    for name in sorted(speakers | known, key=lambda name: (-len(name), name)):
-        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded) if name and name != USER else None
-        if found is not None and not any(a < found.end() and found.start() < b for a, b in taken):
-            taken.append(found.span())
-            at[name] = found.start()
-    for match in _NAME.finditer(text):
-        name = normalise_name(_POSSESSIVE.sub("", _without_question_word(match[0], match.start() == 0)) or "-")
-        inside = any(a < match.end() and match.start() < b for a, b in taken)
-        if not inside and name not in _MONTHS_AND_DAYS and name not in _QUESTION_WORDS and name != "-":
-            at.setdefault(name, match.start())
-    return tuple(sorted(at, key=lambda name: (at[name], name)))
-
-
-def _without_question_word(words: str, begins: bool) -> str:
-    if not begins:
-        return words
-    first, _, rest = words.partition(" ")
-    return rest if first.casefold() in _QUESTION_WORDS else ("" if not rest else words)
+    if match is None:
+        return frozenset()
+    phrase = re.split(
+        rf"\b(?:{_AUXILIARY}|i|we|you|he|she|they|my|our)\b", text[match.start("noun") :], maxsplit=1, flags=re.I
+    )[0]
+    return frozenset(words_of(" ".join(phrase.split()[:4]))) - STOP_STEMS

@@ -107,8 +107,8 @@ class ReadingTools:
         """Answer one question from what is remembered, with the sources of the answer.
 
         Use it for a question with a short answer ("When does the lease end?"). It says so if there is not enough
-        information; do not fill the gap with a guess. If the memory has no chat model, the answer is taken from the
-        text that fits best: read it as evidence, and use recall to judge for yourself.
+        information, and shows what comes nearest: read that as evidence, which may be about something else, and do not
+        fill the gap with a guess. If the memory has no chat model, there is an answer only if a statement says it.
         """
         answer = self._memory.ask(
             question,
@@ -119,11 +119,14 @@ class ReadingTools:
             allow_inferred=allow_inferred,
         )
         statements, passages = split_hits(self._memory, answer.sources)
+        nearest_statements, nearest_passages = split_hits(self._memory, answer.nearest)
         asked_time = shown_asked_time(answer.asked_time)
         lines = [f"{answer} ({asked_time})" if asked_time else str(answer)]
         lines += [*(["Sources:"] if answer.sources else []), *map(hit_line, answer.sources)]
+        lines += [*(["Nearest:"] if answer.nearest else []), *map(hit_line, answer.nearest)]
         data = AskResult(
-            answer=answer.text, support=answer.support, statements=statements, passages=passages, model=answer.model,
+            answer=answer.text, support=answer.support, statements=statements, passages=passages,
+            nearest_statements=nearest_statements, nearest_passages=nearest_passages, model=answer.model,
             asked_time=asked_time,
         )  # fmt: skip
         return tool_result("\n".join(lines), data)

@@ -76,6 +76,13 @@ class AskResult(BaseModel):
     )
     statements: list[FactResult] = Field(description="The statements that support the answer")
     passages: list[PassageResult] = Field(description="The passages that support the answer")
+    nearest_statements: list[FactResult] = Field(
+        default_factory=list,
+        description="Without an answer, the statements that come nearest: evidence, which may be about something else",
+    )
+    nearest_passages: list[PassageResult] = Field(
+        default_factory=list, description="Without an answer, the passages that come nearest"
+    )
     model: str = Field(description="The chat model that answered; empty if the answer is taken from what is remembered")
     asked_time: str = Field(default="", description=_ASKED_TIME)
 

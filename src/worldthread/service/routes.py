@@ -202,8 +202,10 @@ def ask(call: Called, body: r.AskBody) -> AskResult:
             body.question, k=body.k, as_of=body.as_of, where=r.filter_of(body.where), allow_inferred=body.allow_inferred
         )
         statements, passages = split_hits(memory, answer.sources)
+        nearest_statements, nearest_passages = split_hits(memory, answer.nearest)
         return AskResult(
-            answer=answer.text, support=answer.support, statements=statements, passages=passages, model=answer.model,
+            answer=answer.text, support=answer.support, statements=statements, passages=passages,
+            nearest_statements=nearest_statements, nearest_passages=nearest_passages, model=answer.model,
             asked_time=shown_asked_time(answer.asked_time),
         )  # fmt: skip
 

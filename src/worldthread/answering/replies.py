@@ -1,0 +1,75 @@
+"""What is said as the answer: the end of a fact, a date, "yes" or "no" with the sentence, or the sentence itself."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from typing import Final
+
+from worldthread.answering.agreement import best_clause
+from worldthread.answering.candidates import EvidenceCandidate
+from worldthread.answering.parts import answering_time
+from worldthread.answering.question import ParsedQuestion
+from worldthread.answering.tables import LISTS
+from worldthread.extract.when import is_date, shown_time
+from worldthread.retrieve.words import STOP_STEMS, words_of
+
+_LIKES: Final = frozenset(words_of(" ".join(LISTS["likes"])))
+_DISLIKES: Final = frozenset(words_of(" ".join(LISTS["dislikes"])))
+_PHASES: Final = frozenset(words_of(" ".join(LISTS["phase_verbs"])))
+
+
+def reply(question: ParsedQuestion, one: EvidenceCandidate) -> str | None:
+    """Return the answer that a candidate gives.
+
+    Args:
+        question: the question.
+        one: a candidate that agrees with it.
+
+    Returns:
+        The answer; ``None`` where the candidate gives none.
+    """
+    if question.kind == "yes-no":
+        return f"{'Yes' if _affirms(question, one) else 'No'}: {one.text}"
+    if question.kind == "time":
+        return _time(one)
+    fact = one.fact
+    if fact is None:
+        return one.text
+    asked = set(words_of(question.text)) - STOP_STEMS
+    ends = [
+        end
+        for end, said in ((fact.object, one.object_said), (fact.subject, one.subject_said))
+        if said != "I" and not set(words_of(end)) - STOP_STEMS <= asked
+    ]
+    if not ends:
+        return None
+    return _as_people_write(ends[0])
+
+
+def _as_people_write(value: str) -> str:
+    """Return a day without a year, "--03-17", as "17 March"."""
+    day = re.fullmatch(r"--(\d\d)-(\d\d)", value)
+    return value if day is None else f"{int(day[2])} {calendar.month_name[int(day[1])]}"
+
+
+def _time(one: EvidenceCandidate) -> str:
+    """Return a sentence with its date, and with the time that it names as a date."""
+    named = answering_time(one.sentence, one.at)
+    if named is not None:
+        return f"{named} ({one.sentence})"
+    if one.fact is not None and re.search(r"\d|day\b", one.fact.object):
+        return _as_people_write(one.fact.object)
+    return f"{one.text} ({shown_time(one.at)})" if is_date(one.at) else one.text
+
+
+def _affirms(question: ParsedQuestion, one: EvidenceCandidate) -> bool:
+    clause = best_clause(question, one)
+    stated = set(words_of(one.sentence))
+    asked = set(words_of(question.text))
+    negative = one.wording.is_negated[clause] if clause < len(one.wording.is_negated) else False
+    if (_DISLIKES & stated and _LIKES & asked) or (_LIKES & stated and _DISLIKES & asked):
+        negative = not negative
+    elif _PHASES & stated - asked:
+        negative = True
+    return negative == any(question.wording.is_negated)
