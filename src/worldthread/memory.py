@@ -39,7 +39,7 @@ from worldthread.merging import MergeSuggestion, merging, suggestions, user_mean
 from worldthread.names import normalise_name
 from worldthread.places import episode_place, place_as_text, version_place
 from worldthread.progress import Progress
-from worldthread.provenance import Labels, MetadataValue, require_metadata
+from worldthread.provenance import TIMEZONE, Labels, MetadataValue, require_metadata
 from worldthread.record import (
     Record,
     describe_store,
@@ -683,11 +683,13 @@ class Memory:
         self, question: str, where: Filter | None, asked_at: float | None, as_of: float | None
     ) -> AskedTime | None:
         """Return the time that a question names."""
+        from worldthread.extract.zones import local_time
         from worldthread.retrieve.asked_time import depends_on_now, event_interval, named_times
 
         if asked_at is None:
             return None
-        named = named_times(question, asked_at)
+        offset = local_time(asked_at, {TIMEZONE: self._timezone}) - asked_at
+        named = named_times(question, asked_at, offset)
         interval = None
         if named.event is not None:
             vector = self._index.embedder.embed_queries([named.event.clause])[0]
@@ -696,9 +698,10 @@ class Memory:
                 user = index.graph.with_canonical_names(user or self._user, user)
                 interval = event_interval(named.event, index, vector, user)
         asked = named.asked_time(interval, may_be_tense=as_of is None)
-        if asked is None or not named.intervals or as_of is not None or self._knows_time():
+        if asked is None or not named.intervals:
             return asked
-        return replace(asked, is_guess=depends_on_now(question, asked_at))
+        is_guess = as_of is None and not self._knows_time() and depends_on_now(question, asked_at)
+        return replace(asked, is_guess=is_guess, offset=offset)
 
     def _knows_time(self) -> bool:
         """Return whether the time of the clock is that at which questions are asked: see :meth:`_asked_at`."""

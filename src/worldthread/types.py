@@ -511,6 +511,7 @@ class AskedTime:
         is_tense: whether only the tense of the question says that it is about what was.
         is_guess: whether "last year" is read against the end of a memory of another time, of which nobody said when the
             question is asked. Passages are not left out by such a time.
+        offset: the seconds by which the clock of who asks is ahead of UTC: their days begin at other times.
     """
 
     words: str
@@ -519,6 +520,7 @@ class AskedTime:
     clause: str = ""
     is_tense: bool = False
     is_guess: bool = False
+    offset: float = 0.0
 
     def without_words(self, question: str) -> str:
         """Return a question without :attr:`words`; the question itself where too little else is asked."""

@@ -213,6 +213,15 @@ def test_an_asked_time_keeps_what_else_is_asked() -> None:
     assert math.inf > 0
 
 
+def test_the_days_of_a_question_are_those_of_the_person() -> None:
+    evening = datetime(2024, 6, 10, 5, tzinfo=UTC).timestamp()  # 22:00 of 9 June in Los Angeles
+    with memory(clock=lambda: evening, timezone="America/Los_Angeles") as opened:
+        opened.remember([{"role": "user", "content": "I planted a quince."}], at="2024-06-08T21:00:00-07:00")
+        found = opened.recall("What did I plant yesterday?")
+        assert shown_asked_time(found.asked_time) == "on 2024-06-08"
+        assert found.episodes
+
+
 # -- every front door -------------------------------------------------------------------------------------------------
 
 QUESTION = "Where did Lena live in 2022?"

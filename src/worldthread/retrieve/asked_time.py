@@ -132,12 +132,13 @@ def depends_on_now(question: str, now: float) -> bool:
     return named_times(question, now).intervals != named_times(question, now + _YEARS).intervals
 
 
-def named_times(question: str, now: float) -> NamedTimes:
+def named_times(question: str, now: float, offset: float = 0.0) -> NamedTimes:
     """Return the times that a question names.
 
     Args:
         question: the question as asked.
         now: the world time at which it is asked.
+        offset: the seconds by which the clock of who asks is ahead of UTC.
 
     Returns:
         The times; nothing where world times are turns.
@@ -145,7 +146,8 @@ def named_times(question: str, now: float) -> NamedTimes:
     if not is_date(now):
         return NamedTimes()
     language = language_of(question)
-    named = [one for one in time_expressions(question, now, language=language) if _period(one) is not None]
+    found = time_expressions(question, now + offset, language=language)
+    named = [one for one in found if _period(one) is not None]
     is_past = Tenses(question, table(language)).is_certainly_past(0)
     event = _event_clause(question, named, language) if is_past else None
     outside = _without(question, named)
@@ -153,7 +155,7 @@ def named_times(question: str, now: float) -> NamedTimes:
         outside = outside.replace(event.words, " ")
     return NamedTimes(
         tuple(question[one.start : one.end] for one in named),
-        tuple(interval for one in named if (interval := _period(one)) is not None),
+        tuple(_earlier(interval, offset) for one in named if (interval := _period(one)) is not None),
         named_years(outside),
         event,
         is_past,
@@ -168,6 +170,10 @@ def _period(expression: TimeExpression) -> Interval | None:
     if low is None and high is None:
         return None
     return Interval(-math.inf if low is None else low, math.inf if high is None else high)
+
+
+def _earlier(interval: Interval, seconds: float) -> Interval:
+    return Interval(interval.valid_from - seconds, interval.valid_to - seconds)
 
 
 def _common(intervals: list[Interval]) -> Interval:

@@ -156,7 +156,7 @@ def shown_asked_time(asked: AskedTime | None) -> str:
         return ""
     if asked.interval is None:
         return f"at an unknown time ({asked.words})"
-    begin, end = asked.interval.valid_from, asked.interval.valid_to
+    begin, end = asked.interval.valid_from + asked.offset, asked.interval.valid_to + asked.offset
     if math.isinf(begin):
         return f"before {shown_time(end)}" if end < math.inf else ""
     if math.isinf(end):
