@@ -48,7 +48,8 @@ class Remembered:
         known: how many were recorded before and were left as they were.
         unread: how many of the new ones could not be read. They are kept, are found by their text, and are read by
             :meth:`Memory.retry`.
-        skipped: how many turns of a conversation were left out, because they have no text: calls of tools, pictures.
+        skipped: how many turns of a conversation were left out, because they have no text, no person says
+            them, or the memory itself recalled them.
         problems: why they could not be read, each reason once; or why vectors are still missing, which the next
             question completes.
     """

@@ -172,7 +172,7 @@ def styled_recall(text: str) -> Text:
     """Return the text of a recall with styles for headings and dates."""
     from rich.text import Text
 
-    from worldthread.retrieve.text import HEADS
+    from worldthread.extract.recalled import HEADS
 
     shown = Text(harmless(text))
     shown.highlight_regex(rf"(?m)^(?:{'|'.join(HEADS.values())})$", "bold")

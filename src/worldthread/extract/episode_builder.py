@@ -17,6 +17,7 @@ from worldthread.extract.chunks import chunk
 from worldthread.extract.diary import days_of, with_headings
 from worldthread.extract.documents import Document
 from worldthread.extract.prose.patterns import aspect_of
+from worldthread.extract.recalled import without_recalled
 from worldthread.extract.records import documents_of, time_given
 from worldthread.extract.when import is_date, world_time
 from worldthread.extract.zones import zone_named, zone_of
@@ -36,6 +37,13 @@ _WANTED: Final = (
     "a text, a Document, an Episode, messages (mappings with 'role' and 'content'), or statements (Fact, Thesis, or "
     "triples of strings)"
 )
+
+
+RECALLED: Final = "recalled"
+OF_A_PROGRAM: Final = "instructions and results of tools"
+"""Why a turn of a conversation is skipped, beside :data:`~worldthread.extract.records.NO_TEXT`."""
+
+_OF_PROGRAMS: Final = frozenset(["system", "developer", "tool", "function"])
 
 
 class EpisodeBuilder:
@@ -141,7 +149,7 @@ class EpisodeBuilder:
         if isinstance(content, Episode):
             return [content]
         skipped = self.skipped.total()
-        placed = [(one, chunk(_readable(one.document))) for one in self._placed_documents(content)]
+        placed = [(one, chunk(_readable(one.document))) for one in self._new_documents(content)]
         found = [
             self._episode(one, part, at, is_first=not number)
             for (one, parts), times in zip(placed, self._times(placed), strict=True)
@@ -223,6 +231,17 @@ class EpisodeBuilder:
                     own[number] = latest[day] = later
         return times
 
+    def _new_documents(self, content: object) -> Iterator[_Placed]:
+        """Yield the documents of a content without what the memory has recalled itself."""
+        for one in self._placed_documents(content):
+            text = without_recalled(one.document.text)
+            if text is one.document.text:
+                yield one
+            elif text.strip():
+                yield one._replace(document=replace(one.document, text=text))
+            else:
+                self.skipped[RECALLED] += 1
+
     def _placed_documents(self, content: object) -> Iterator[_Placed]:
         """Yield the documents of a content with their world times."""
         if isinstance(content, str):
@@ -258,6 +277,10 @@ class EpisodeBuilder:
         if not all(isinstance(message, Mapping) for message in messages):
             raise InputError(f"cannot remember a list of these things: give {_WANTED}")
         for position, message in enumerate(messages):
+            role = message.get("role")
+            if isinstance(role, str) and role.lower() in _OF_PROGRAMS and message.get("speaker") is None:
+                self.skipped[OF_A_PROGRAM] += 1
+                continue
             for document in documents_of(message, "", keep_fields=True, skipped=self.skipped):
                 if document.at is not None:
                     yield self._placed(document, time_given(message) or document.at)

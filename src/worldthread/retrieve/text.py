@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
+from worldthread.extract.recalled import HEADS
 from worldthread.extract.when import DAY, is_date, shown_beginning, shown_name, shown_period, shown_time
 from worldthread.extract.zones import local_version, shown_local_time, with_offset
 from worldthread.graph.fold import SAID_TO_END
@@ -16,8 +17,6 @@ from worldthread.types import AskedTime, Episode, Fact, Hit, Kind, Statement, Ve
 _BYTES_PER_TOKEN: Final = 3
 WORDS: Final[dict[Kind, str]] = {"fact": "fact", "thesis": "sentence", "episode": "text"}
 """What the kinds of hits are called before people."""
-HEADS: Final[dict[Kind, str]] = {"fact": "Facts:", "thesis": "Sentences:", "episode": "Texts:"}
-"""The headings of the kinds of hits in the text of a recall."""
 _REPLACED: Final = "replaced by: "
 _MOST_OUTDATED: Final = 5  # facts of one text that are named
 _CUT: Final = " [...]"

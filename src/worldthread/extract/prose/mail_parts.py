@@ -20,6 +20,27 @@ _RULER: Final = re.compile(r"\s*[_*=~-]{12,}\s*$")
 _LONGEST_FOOTER: Final = 12  # lines below a ruler
 
 
+_QUOTATION: Final = re.compile(
+    r"(?<!\w)\"(?P<straight>[^\"\n]{3,2000})\"(?!\w)|“(?P<curved>[^“”]{3,2000})”|«(?P<guillemets>[^«»]{3,2000})»|„(?P<low>[^„“”]{3,2000})[“”]"
+)
+_CLAUSE: Final = re.compile(r"\b(?:I|me|my|we|us|our|you|your|he|she|his|her|they|their)\b", re.IGNORECASE)
+
+
+def quoted_clauses(text: str) -> list[tuple[int, int]]:
+    r"""Return where somebody's words are quoted: not a title, but what has a person of its own.
+
+    >>> quoted_clauses('The book "Heat" begins with "My name is Ishmael."')
+    [(28, 49)]
+
+    Args:
+        text: a message.
+
+    Returns:
+        Begin and end of each quotation, in order.
+    """
+    return [one.span() for one in _QUOTATION.finditer(text) if _CLAUSE.search(one[0]) is not None]
+
+
 def foreign_lines(text: str) -> frozenset[int]:
     r"""Return the offsets of the lines of a message that are not its sender's own words.
 
@@ -36,12 +57,18 @@ def foreign_lines(text: str) -> frozenset[int]:
     if len(lines) < 2:
         return frozenset()
     found: set[int] = set()
+    is_code = False
     for number, (start, line) in enumerate(lines):
         following = lines[number + 1][1] if number + 1 < len(lines) else ""
         if _REST.match(line) or (_HEADER.match(line) and _HEADER.match(following)):
             return frozenset([*found, *(offset for offset, _ in lines[number:])])
         if _RULER.match(line) and number and len(lines) - number <= _LONGEST_FOOTER:
             return frozenset([*found, *(offset for offset, _ in lines[number:])])
+        is_fence = line.lstrip().startswith(("```", "~~~"))
+        if is_code or is_fence:  # what stands between fences is pasted
+            found.add(start)
+            is_code = is_code != is_fence
+            continue
         if _QUOTED.match(line) or _ATTRIBUTION.match(line) or _HASH.match(line) or _SIGNED.match(line):
             found.add(start)
     return frozenset(found)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from worldthread.extract.prose.mail_parts import foreign_lines
+from worldthread.extract.prose.mail_parts import foreign_lines, quoted_clauses
 from worldthread.extract.prose.words import WORDS
 from worldthread.text import one_line
 
@@ -244,6 +244,7 @@ def _said_by(speaker: str, text: str, start: int) -> Iterator[Sentence]:
     """Yield the sentences of a text that one speaker says, each with the speaker's label."""
     label = f"{one_line(speaker)}: "
     foreign = frozenset(start + offset for offset in foreign_lines(text[start:]))
+    quoted = [(start + begin, start + end) for begin, end in quoted_clauses(text[start:])]
     for number, block in enumerate(_blocks(text, start, foreign)):
         begin = block.start
         line = max(start, *(text.rfind(mark, 0, begin) + 1 for mark in ("\n", "\r")))
@@ -251,8 +252,10 @@ def _said_by(speaker: str, text: str, start: int) -> Iterator[Sentence]:
         for end in _sentence_ends(text, block.start, block.end):
             for piece_start, piece_end in _pieces(text, begin, end):
                 clean = one_line(text[piece_start:piece_end])
+                is_quoted = any(first < piece_end and piece_start < last for first, last in quoted)
                 if clean:
-                    yield Sentence(label + clean, piece_start, piece_end, len(label), speaker, number, is_foreign)
+                    is_others = is_foreign or is_quoted
+                    yield Sentence(label + clean, piece_start, piece_end, len(label), speaker, number, is_others)
             begin = end
 
 
