@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from worldthread.errors import AnswerError, InputError, ModelCallError
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message
 from worldthread.models.fake_chat import FakeChat
-from worldthread.models.structured import complete_structured, parse_answer, schema_of
+from worldthread.models.structured import complete_structured, parse_answer, read_meant, schema_of
 
 
 class Fact(msgspec.Struct, forbid_unknown_fields=True):
@@ -235,3 +235,41 @@ def test_a_schema_that_was_given_is_kept_and_errors_of_the_model_pass() -> None:
     assert model.requests[0].schema == {"type": "object"}
     with pytest.raises(ModelCallError, match="down"):
         complete_structured(FakeChat(["bad", ModelCallError("down")]), REQUEST, Facts)
+
+
+class _Thing(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    size: int
+    note: str | None
+
+
+class _Things(msgspec.Struct, forbid_unknown_fields=True):
+    things: list[_Thing]
+    others: list[str]
+
+
+@pytest.mark.parametrize(
+    ("answer", "meant"),
+    [
+        ('{"things": [{"name": 30, "size": "4", "note": null}], "others": []}', _Things([_Thing("30", 4, None)], [])),
+        (
+            '{"things": [{"name": "a, ]", "size": 4, "note": "x"},], "others": ["b",]}',
+            _Things([_Thing("a, ]", 4, "x")], ["b"]),
+        ),
+        ('{"things": [{"name": true, "size": 1}]}', _Things([_Thing("true", 1, None)], [])),
+        ('{"others": [1.5]}', _Things([], ["1.5"])),
+        ("{}", None),
+        ('{"things": [{"name": null, "size": 1}]}', None),
+        ('{"things": [{"name": "a", "size": "four"}]}', None),
+        ('{"things": [], "error": "quota"}', None),
+        ('{"things": {"name": "a"}}', None),
+        ('{"others": ["a"]} {"others": ["b"]}', None),
+        ('{"others": ["a"', None),
+        ("no", None),
+    ],
+)
+def test_what_is_certainly_meant_is_read_and_nothing_is_guessed(answer: str, meant: _Things | None) -> None:
+    assert read_meant(answer, _Things) == meant
+    if meant is not None:
+        request = ChatRequest((Message("user", "Things?"),), "test")
+        assert complete_structured(FakeChat([answer, answer]), request, _Things) == meant

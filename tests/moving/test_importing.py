@@ -165,8 +165,7 @@ def test_mem0_and_langgraph_keep_users_namespaces_and_times(write: Write, dumps:
 
 def test_values_that_are_nested_too_deeply_are_refused(write: Write, dumps: Dumps) -> None:
     text = json.dumps(dumps["langgraph"]).replace('{"name": "Anna", "age": 30}', '{"x": ' * 600 + "1" + "}" * 600)
-    with pytest.raises(FormatError, match="item 2, 'value': it cannot be written as text"):
-        read_dump(write(text))
+    assert "item 2, 'value': it cannot be written as text" in read_dump(write(text)).problems[0]
     with pytest.raises(FormatError, match="this is not JSON"):
         read_dump(write("[" * 100_000), "mem0")
 
@@ -341,7 +340,7 @@ def test_an_import_that_was_interrupted_goes_on_where_it_stopped(write: Write) -
         (b"[]", "the format is not recognised"),
         (b"hello", "the format is not recognised"),
         (b'[{"mapping": ', "this is not JSON"),
-        (b"PK\x03\x04...", "this is a ZIP archive: unpack it"),
+        (b"PK\x03\x04...", "this ZIP archive cannot be read"),
         (b"31/12/23, 09:00 - A: \xff", "this is not UTF-8"),
         (
             json.dumps([{"id": "x", "mapping": []}]).encode(),

@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from types import UnionType
+from typing import Any, Final, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
@@ -31,6 +32,8 @@ PROBLEM_LIMIT: Final = 500
 """The most characters of an error about an answer; the name of an unknown field may be of any length."""
 
 _DECODER: Final = json.JSONDecoder()
+_LAST_COMMA: Final = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+_WHOLE: Final = re.compile(r"-?[0-9]{1,15}")
 
 
 def schema_of(into: type[Any]) -> dict[str, Any]:
@@ -97,7 +100,7 @@ def parse_answer(text: str, into: type[T]) -> T:
 
 
 def complete_structured(model: ChatModel, request: ChatRequest, into: type[T]) -> T:
-    """Ask for a JSON object and decode it; a bad answer is sent back once for repair.
+    """Ask for a JSON object and decode it; a bad answer is sent back once for repair, then read by :func:`read_meant`.
 
     Args:
         model: the model; it is called once or twice.
@@ -130,12 +133,62 @@ def complete_structured(model: ChatModel, request: ChatRequest, into: type[T]) -
     try:
         return parse_answer(second.text, into)
     except AnswerError as error:
+        for answer in (second.text, first.text):
+            meant = read_meant(answer, into)
+            if meant is not None:
+                return meant
         cut = " (cut off by the limit of tokens)" if second.finish_reason == "length" else ""
         raise AnswerError(
             f"{model.name} gave no usable answer for {request.purpose!r}. First: {problem} After repair: {error}{cut}",
             text=first.text,
             repair=second.text,
         ) from None
+
+
+def read_meant(text: str, into: type[T]) -> T | None:
+    """Read an answer that is not as it was asked for, where there is no doubt what is meant.
+
+    A number or a truth value where a text is wanted is that text, a text of digits is a number, an absent list is empty
+    and an absent value that may be null is null; a comma after the last element counts for nothing.
+
+    Args:
+        text: the answer, which :func:`parse_answer` does not read.
+        into: the type of the object.
+
+    Returns:
+        The object; ``None`` where something else is wrong, or where there is more than one.
+    """
+    plain = _LAST_COMMA.sub(lambda found: found["text"] or "", text)
+    try:
+        found = [json.loads(one) for one in _objects(plain)]
+        return msgspec.convert(_as_wanted(found[0], into), into) if len(found) == 1 else None
+    except (AnswerError, msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        return None
+
+
+def _as_wanted(value: Any, wanted: Any) -> Any:
+    """Return a JSON value with its parts in the types that are wanted, where that changes nothing of what it says."""
+    kinds = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
+    if value is None and type(None) in kinds:
+        return None
+    kind = next((one for one in kinds if one is not type(None)), wanted)
+    if get_origin(kind) is list and isinstance(value, list):
+        return [_as_wanted(one, get_args(kind)[0]) for one in value]
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(value, dict):
+        fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+        found = {name: _as_wanted(one, fields[name].type) if name in fields else one for name, one in value.items()}
+        for name, field in fields.items():
+            if value and field.required and name not in found:
+                if get_origin(field.type) is list:
+                    found[name] = []
+                elif type(None) in get_args(field.type):
+                    found[name] = None
+        return found
+    if kind is str and isinstance(value, int | float):
+        return json.dumps(value)
+    if kind is int and isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        return int(value)
+    return value
 
 
 def _objects(text: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +12,9 @@ from typing import Any, Final, Literal, TypeAlias
 from worldthread.arguments import require_query, require_string
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.documents import Document
+from worldthread.extract.records import metadata_of
 from worldthread.extract.when import world_time
-from worldthread.foreign_json import read_json
+from worldthread.foreign_json import read_json, write_json
 from worldthread.provenance import LONGEST_VALUE, Labels, Metadata, MetadataValue
 from worldthread.types import Episode, Extraction, Statement
 
@@ -41,9 +42,11 @@ class LeftOut:
 
     Args:
         reason: why, in words that follow a number of messages: "on another branch".
+        problem: what is damaged, if that is why.
     """
 
     reason: str
+    problem: str = ""
 
 
 DumpItem: TypeAlias = Document | Episode | LeftOut
@@ -114,6 +117,7 @@ class Dump:
         agent: str = "",
         session: str = "",
         metadata: Mapping[str, MetadataValue] | None = None,
+        payload: str = "",
     ) -> Document | LeftOut:
         """Return a message or another text as a document, or why it is left out.
 
@@ -128,11 +132,11 @@ class Dump:
         name = " ".join(speaker.split())
         if name:
             try:
-                require_query(require_string(name, "the speaker"), "the speaker")
+                name = require_query(require_string(name, "the speaker"), "the speaker")
             except InputError as error:
                 raise self.fail(f"{place}: {error}") from None
         return Document(
-            text.strip(), at, source, name, labels.user, labels.agent, labels.session, labels.metadata
+            text.strip(), at, source, name, labels.user, labels.agent, labels.session, labels.metadata, payload
         )  # fmt: skip
 
     def fact(
@@ -290,6 +294,20 @@ class JsonPart:
         created, updated = self.time("created_at"), self.time("updated_at")
         return created if updated is None else updated
 
+    def fields(self, *without: str) -> tuple[Mapping[str, MetadataValue], str]:
+        """Return the values of this mapping as metadata, and those that metadata cannot hold as a payload.
+
+        Args:
+            without: names that are left out.
+
+        Raises:
+            FormatError: this is neither a mapping nor null.
+        """
+        given = {} if self.value is None else self.require(dict).value
+        wanted = {key: value for key, value in given.items() if key not in without and value not in (None, [], {}, "")}
+        metadata, other = metadata_of(wanted)
+        return metadata, write_json(other) if other else ""
+
     def plain(self, *names: str) -> dict[str, MetadataValue]:
         """Return those of the named values that metadata can hold as they are, by name."""
         found: dict[str, MetadataValue] = {}
@@ -298,6 +316,38 @@ class JsonPart:
             if isinstance(value, bool | int | float) or (isinstance(value, str) and value):
                 found[name] = value[:LONGEST_VALUE].replace("\0", "") if isinstance(value, str) else value
         return found
+
+
+def each_apart(
+    parts: Iterable[JsonPart], read: Callable[[JsonPart], Iterable[DumpItem]], what: str
+) -> Iterator[DumpItem]:
+    """Yield what is read of each part of a file; a damaged part is left out and counted, and costs no other.
+
+    Args:
+        parts: the parts, such as conversations.
+        read: reads one.
+        what: what they are, in the plural.
+
+    Yields:
+        The items, and one for each damaged part.
+
+    Raises:
+        FormatError: every part is damaged; the first of them.
+    """
+    first: FormatError | None = None
+    damaged, has_read = [], False
+    for part in parts:
+        try:
+            items = list(read(part))
+        except FormatError as error:
+            first = first or error
+            damaged.append(LeftOut(f"in damaged {what}", str(error)))
+            continue
+        has_read = True
+        yield from items
+    if first is not None and not has_read:
+        raise first
+    yield from damaged
 
 
 class Spacing:

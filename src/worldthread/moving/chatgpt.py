@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from worldthread.moving.base import NO_TIME, Dump, DumpItem, JsonPart, LeftOut, Spacing
+from worldthread.moving.base import NO_TIME, Dump, DumpItem, JsonPart, LeftOut, Spacing, each_apart
 
 SOURCE: Final = "chatgpt"
 _ANOTHER_BRANCH: Final = "on another branch"
@@ -35,8 +35,7 @@ def read(dump: Dump) -> Iterator[DumpItem]:
     """
     root = dump.root
     conversations = [root.named("conversation 1")] if isinstance(root.value, dict) else root.each("conversation")
-    for conversation in conversations:
-        yield from _conversation(dump, conversation)
+    yield from each_apart(conversations, lambda conversation: _conversation(dump, conversation), "conversations")
 
 
 def _conversation(dump: Dump, conversation: JsonPart) -> Iterator[DumpItem]:

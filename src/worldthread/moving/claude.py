@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from worldthread.moving.base import NO_TIME, Dump, DumpItem, JsonPart, LeftOut, Spacing
+from worldthread.moving.base import NO_TEXT, NO_TIME, Dump, DumpItem, JsonPart, LeftOut, Spacing, each_apart
 
 SOURCE: Final = "claude"
 _SPEAKERS: Final = {"human": "user", "assistant": "assistant"}
@@ -19,7 +19,7 @@ def detect(dump: Dump) -> bool:
 
 
 def read(dump: Dump) -> Iterator[DumpItem]:
-    """Yield every message.
+    """Yield every message, and the text of every file that was attached to one.
 
     Args:
         dump: the file.
@@ -32,20 +32,35 @@ def read(dump: Dump) -> Iterator[DumpItem]:
     """
     root = dump.root
     conversations = [root.named("conversation 1")] if isinstance(root.value, dict) else root.each("conversation")
-    for conversation in conversations:
-        session = conversation.required_text("uuid")
-        spacing = Spacing(conversation.time("created_at"))
-        for message in conversation.get("chat_messages").require(list).named(conversation.place).each("message"):
-            at = spacing.place(message.time("created_at"))
-            sender = message.required_text("sender").lower()
-            if sender not in _SPEAKERS:
-                yield LeftOut("of other senders")
-            elif at is None:
-                yield LeftOut(NO_TIME)
-            else:
+    yield from each_apart(conversations, lambda conversation: _conversation(dump, conversation), "conversations")
+
+
+def _conversation(dump: Dump, conversation: JsonPart) -> Iterator[DumpItem]:
+    session = conversation.required_text("uuid")
+    spacing = Spacing(conversation.time("created_at"))
+    for message in conversation.get("chat_messages").require(list).named(conversation.place).each("message"):
+        at = spacing.place(message.time("created_at"))
+        sender = message.required_text("sender").lower()
+        if sender not in _SPEAKERS:
+            yield LeftOut("of other senders")
+        elif at is None:
+            yield LeftOut(NO_TIME)
+        else:
+            known = {**conversation.plain("name"), "message": message.required_text("uuid")}
+            yield dump.document(
+                message.place, _text(message), at=at, source=SOURCE, speaker=_SPEAKERS[sender], session=session,
+                metadata=known,
+            )  # fmt: skip
+            for attachment in message.get("attachments").each("attachment"):
+                text, name = attachment.text("extracted_content"), attachment.text("file_name")
+                if not text.strip():
+                    yield LeftOut(f"of attachments {NO_TEXT}")
+                    continue
+                placed = spacing.place(at)
+                assert placed is not None
                 yield dump.document(
-                    message.place, _text(message), at=at, source=SOURCE, speaker=_SPEAKERS[sender], session=session,
-                    metadata={**conversation.plain("name"), "message": message.required_text("uuid")},
+                    attachment.place, text, at=placed, source=SOURCE, session=session,
+                    metadata={**known, "attachment": name},
                 )  # fmt: skip
 
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Final, get_args
 
 from worldthread.arguments import require_path
-from worldthread.errors import FormatError, InputError, StoreError
+from worldthread.errors import FormatError, InputError
 from worldthread.extract.documents import Document
+from worldthread.extract.when import world_time
+from worldthread.filters import Filter
 from worldthread.memory import Memory
-from worldthread.moving.base import MAX_DUMP_BYTES, DateOrder, Dump, LeftOut
+from worldthread.moving import mem0
+from worldthread.moving.base import MAX_DUMP_BYTES, DateOrder, Dump, DumpItem, LeftOut
 from worldthread.moving.cogx_archive import is_archive, is_archive_folder, read_folder
+from worldthread.moving.files import files_of
 from worldthread.progress import Progress
 from worldthread.provenance import MetadataValue, require_label, require_metadata
-from worldthread.regular_files import open_regular
-from worldthread.types import Episode
+from worldthread.types import Ending, Episode, Extraction
 
 FORMATS: Final[dict[str, str]] = {
     "chatgpt": "worldthread.moving.chatgpt",
@@ -52,7 +57,7 @@ class DumpImport:
         added: how many passages are new; a long message has several.
         known: how many passages the memory had before.
         unread: how many of the new passages could not be read; :meth:`Memory.retry` reads them again.
-        problems: why they could not be read, each reason once.
+        problems: why they could not be read, and what is damaged in the file, each reason once.
     """
 
     format: str
@@ -74,12 +79,14 @@ class DumpContents:
         messages: how many messages or facts the file has.
         contents: those that can be remembered, each once.
         left_out: how many cannot, by reason.
+        problems: what is damaged in the file, each once.
     """
 
     format: str
     messages: int
     contents: tuple[Document | Episode, ...]
     left_out: Mapping[str, int]
+    problems: tuple[str, ...] = ()
 
 
 def read_dump(
@@ -94,7 +101,8 @@ def read_dump(
     """Read and check a file of another program, without remembering anything.
 
     Args:
-        file: the file, of at most 512 MiB; for COGX also the folder that cognee writes.
+        file: the file, of at most 512 MiB; or a ZIP archive or a folder with several, of which nothing is unpacked onto
+            the disk, and files that are no conversations are counted; for COGX also the folder that cognee writes.
         format: one of :data:`FORMATS`, or ``"auto"``.
         user: the person whose memory it becomes; also the name of who says messages of the role "user". Empty to take
             what the file says.
@@ -111,22 +119,61 @@ def read_dump(
         InputError: an argument cannot be used, or nothing tells how the file writes dates.
         StoreError: the file cannot be read.
     """
-    dump = _opened(file, user, session, metadata, date_order)
-    name = _format_of(dump, format)
+    dumps = _opened(file, user, session, metadata, date_order)
     contents: dict[Document | str, Document | Episode] = {}
     left_out: Counter[str] = Counter()
+    problems: dict[str, None] = {}
     messages = 0
-    for item in _reader(name).read(dump):
+    name, items = _items(dumps, format)
+    for item in items:
         messages += 1
         if isinstance(item, LeftOut):
             left_out[item.reason] += 1
+            if item.problem:
+                problems[item.problem] = None
             continue
         key = item.id if isinstance(item, Episode) else item
         if key in contents:
             left_out[_TWICE] += 1
         else:
             contents[key] = item
-    return DumpContents(name, messages, tuple(contents.values()), dict(sorted(left_out.items())))
+    return DumpContents(name, messages, tuple(contents.values()), dict(sorted(left_out.items())), tuple(problems))
+
+
+def _items(dumps: Sequence[Dump], format: str) -> tuple[str, Iterable[DumpItem]]:
+    """Return the name of the format of one or several files, and what they hold."""
+    if len(dumps) == 1:
+        name = _format_of(dumps[0], format)
+        return name, _reader(name).read(dumps[0])
+    named: dict[str, list[Dump]] = {}
+    others: list[DumpItem] = []
+    for dump in dumps:
+        try:
+            named.setdefault(_format_of(dump, AUTO), []).append(dump)
+        except FormatError as error:
+            others.append(LeftOut("in files that are no conversations", str(error) if _is_chat(dump) else ""))
+    names = [name for name in FORMATS if name in named and format in (AUTO, name)]
+    if not names:
+        raise FormatError(
+            f"none of its files is a conversation or a memory; formats are: {', '.join(FORMATS)}",
+            path=dumps[0].path.parent,
+        )
+    found = others
+    failures: list[FormatError] = []
+    for name in names:
+        for dump in named[name]:
+            try:
+                found += _reader(name).read(dump)
+            except FormatError as error:
+                failures.append(error)
+                found.append(LeftOut("in damaged files", str(error)))
+    if len(failures) == sum(len(named[name]) for name in names):
+        raise failures[0]
+    return names[0] if len(names) == 1 else AUTO, found
+
+
+def _is_chat(dump: Dump) -> bool:
+    return dump.path.name in ("conversations.json", "_chat.txt")
 
 
 def import_dump(
@@ -169,10 +216,35 @@ def import_dump(
     else:
         found = read_dump(dump, format, user=user, session=session, metadata=metadata, date_order=date_order)
     done = memory.remember_many(found.contents, progress=progress)
+    for content in found.contents:
+        if isinstance(content, Document) and content.source == mem0.SOURCE and mem0.EXPIRY in content.metadata:
+            _end_expired(memory, content)
     return DumpImport(
         found.format, found.messages, len(found.contents), found.left_out,
-        done.added, done.known, done.unread, done.problems,
+        done.added, done.known, done.unread, tuple(dict.fromkeys(found.problems + done.problems)),
     )  # fmt: skip
+
+
+def _end_expired(memory: Memory, content: Document) -> None:
+    """Let what a memory of mem0 states end when it expired, if it has."""
+    try:
+        ended = world_time(str(content.metadata[mem0.EXPIRY]), math.inf)
+    except InputError:  # no time that we know: it stays in the metadata
+        return
+    if content.at is None or not content.at < ended <= time.time():
+        return
+    read = memory.episodes(
+        Filter(source=mem0.SOURCE, user=content.user, metadata={"memory": content.metadata["memory"]})
+    )
+    stated = dict.fromkeys(statement for episode in read for statement in episode.extraction.statements)
+    if stated:
+        endings = tuple(Ending(statement, "it expired") for statement in stated)
+        memory.record.add(
+            Episode(
+                f"The memory {content.metadata['memory']} has expired.", ended, mem0.SOURCE,
+                Extraction("given/1", (), endings), user=content.user, agent=content.agent, session=content.session,
+            )
+        )  # fmt: skip
 
 
 def _opened(
@@ -181,8 +253,8 @@ def _opened(
     session: str,
     metadata: Mapping[str, MetadataValue] | None,
     date_order: DateOrder | None,
-) -> Dump:
-    """Read a file, after all arguments are checked."""
+) -> list[Dump]:
+    """Read a file, or the files of an archive or a folder, after all arguments are checked."""
     path = require_path(file, "the file to import")
     require_label(user, "the user")
     require_label(session, "the session")
@@ -190,15 +262,9 @@ def _opened(
     if date_order is not None and date_order not in get_args(DateOrder):
         raise InputError(f"date_order must be {' or '.join(get_args(DateOrder))}, not {date_order!r}")
     if is_archive_folder(path):
-        return Dump(read_folder(path, MAX_DUMP_BYTES), path, user, session, checked, date_order)
-    try:
-        with open_regular(path, max_bytes=MAX_DUMP_BYTES) as stream:
-            data = stream.read(MAX_DUMP_BYTES + 1)
-    except OSError as error:
-        raise StoreError(f"the file cannot be read: {error.strerror or error}", path=path) from error
-    if data.startswith(b"PK\x03\x04"):
-        raise FormatError("this is a ZIP archive: unpack it, and import the file of conversations in it", path=path)
-    return Dump(data, path, user, session, checked, date_order)
+        return [Dump(read_folder(path, MAX_DUMP_BYTES), path, user, session, checked, date_order)]
+    found = list(files_of(path))
+    return [Dump(data, place, user, session, checked, date_order) for place, data in found]
 
 
 def _reader(name: str) -> ModuleType:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from worldthread.moving.base import NO_TIME, Dump, DumpItem, JsonPart, LeftOut
+from worldthread.moving.base import NO_TIME, Dump, DumpItem, JsonPart, LeftOut, each_apart
 
 SOURCE: Final = "langgraph"
 _TEXTS: Final = ("content", "text", "memory")
@@ -30,8 +30,7 @@ def read(dump: Dump) -> Iterator[DumpItem]:
     Raises:
         FormatError: the file does not hold such items; the message names the place.
     """
-    for item in dump.rows("items").each("item"):
-        yield _item(dump, item)
+    yield from each_apart(dump.rows("items").each("item"), lambda item: [_item(dump, item)], "items")
 
 
 def _item(dump: Dump, item: JsonPart) -> DumpItem:

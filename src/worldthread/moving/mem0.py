@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from worldthread.moving.base import NO_TIME, Dump, DumpItem, JsonPart, LeftOut
+from worldthread.moving.base import NO_TIME, Dump, DumpItem, JsonPart, LeftOut, each_apart
 
 SOURCE: Final = "mem0"
+EXPIRY: Final = "expiration_date"
+"""The metadata that say when a memory expires."""
+
+_KNOWN: Final = (
+    "id", "memory", "user_id", "agent_id", "run_id", "created_at", "updated_at", "metadata", "role", "hash", "score",
+)  # fmt: skip
 _ROLES: Final = ("user", "assistant")
 
 
@@ -28,8 +34,8 @@ def read(dump: Dump) -> Iterator[DumpItem]:
     Raises:
         FormatError: the file is not such a dump; the message names the place.
     """
-    for memory in dump.rows("results").each("memory"):
-        yield _memory(dump, memory)
+    memories = dump.rows("results").each("memory")
+    yield from each_apart(memories, lambda memory: [_memory(dump, memory)], "memories")
     root = dump.root
     if root.has("relations"):
         yield from (LeftOut(f"relations {NO_TIME}") for _ in root.get("relations").each("relation"))
@@ -39,10 +45,11 @@ def _memory(dump: Dump, memory: JsonPart) -> DumpItem:
     text, at = memory.get("memory").require(str).value, memory.last_change()
     if at is None:
         return LeftOut(NO_TIME)
-    own, role = memory.get("metadata"), memory.text("role")
+    role, id_ = memory.text("role"), memory.required_text("id")
+    own, long = memory.get("metadata").fields()
+    more, longer = memory.fields(*_KNOWN)
     return dump.document(
         memory.place, text, at=at, source=SOURCE, speaker=role if role in _ROLES else "",
         user=memory.text("user_id"), agent=memory.text("agent_id"), session=memory.text("run_id"),
-        metadata={**({} if own.value is None else own.require(dict).plain(*own.value)),
-                  "memory": memory.required_text("id")},
+        metadata={**more, **own, "memory": id_}, payload=long or longer,
     )  # fmt: skip

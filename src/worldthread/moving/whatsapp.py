@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,12 +17,22 @@ SOURCE: Final = "whatsapp"
 
 _MARK: Final = "\u200e"  # what the app itself writes begins with it on iOS
 _MARKS: Final = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_MARKED: Final = "[^\\W\\d_]"  # a letter, of any script
 _HEAD: Final = re.compile(
-    r"(?P<bracket>\[?)(?P<first>[0-9]{1,4})(?P<between>[./-])(?P<second>[0-9]{1,2})(?P=between)(?P<third>[0-9]{2,4})\.?,?\s+"
+    r"(?P<bracket>\[)?(?P<first>[0-9]{1,4})(?:(?P<between>[./-]) ?|(?P<year>[\u5e74\ub144]) ?)"
+    r"(?P<second>[0-9]{1,2})(?:(?(year)[\u6708\uc6d4]|(?P=between)) ?)(?P<third>[0-9]{2,4})"
+    r"(?P<stop>\.)?[\u65e5\uc77c]?[,\u060c]?\s+"
+    rf"(?:(?P<before>{_MARKED}{{1,4}})\s?)?"  # a word such as "at", or the half of the day
     r"(?P<hour>[0-9]{1,2})[:.](?P<minute>[0-9]{2})(?:[:.](?P<seconds>[0-9]{2}))?"
-    r"(?:\s?(?P<half>[AaPp])\.?\s?[Mm]\.?)?(?(bracket)(?:\]\s?|\s-\s)|\s-\s)(?P<rest>.*)"
+    rf"(?:\s?(?P<after>{_MARKED}{{1,2}}\.?\s?(?:{_MARKED}\.?)?))?(?(bracket)(?:\]\s?)|(?:\s[-\u2013]\s|(?(year),\s|\s-\s)))(?P<rest>.*)"
 )
+# the halves of a day as the Unicode CLDR abbreviates them for clocks of 12 hours, without stops and spaces
+_HALVES: Final = {
+    **dict.fromkeys(("am", "\u4e0a\u5348", "\u5348\u524d", "\uc624\uc804", "\u0635", "\u03c0\u03bc"), 0),
+    **dict.fromkeys(("pm", "\u4e0b\u5348", "\u5348\u5f8c", "\uc624\ud6c4", "\u0645", "\u03bc\u03bc"), 12),
+}
 _SPEAKER: Final = re.compile(r"(?P<name>[^:\"\u201c\u201d]{1,100}): ?(?P<text>.*)")
+_LONGEST_HEAD: Final = 60
 _PLACEHOLDER: Final = re.compile(r"<[^<>]{1,200}>")
 _FILE_NAME: Final = re.compile(r"[^\s/][^/\n]{0,200}\.\w{2,5} \([^()\n]{3,40}\)")
 _DELETED: Final = ("this message was deleted", "you deleted this message")
@@ -40,6 +51,7 @@ class _Message:
     hour: int
     minute: int
     second: int
+    has_dots: bool
     lines: list[str] = field(default_factory=list)
 
 
@@ -64,7 +76,7 @@ def read(dump: Dump) -> Iterator[DumpItem]:
     messages = list(_messages(dump))
     date_of = _calendar(dump, messages)
     spacing = Spacing()
-    session = dump.path.stem
+    session = dump.path.stem if dump.path.stem != "_chat" else dump.path.parent.stem  # so called in an archive
     for message in messages:
         at = spacing.place(_time(dump, message, date_of))
         assert at is not None  # every message has a date
@@ -81,14 +93,21 @@ def read(dump: Dump) -> Iterator[DumpItem]:
             yield dump.document(f"line {message.line}", text, at=at, source=SOURCE, speaker=speaker, session=session)
 
 
-def _head(line: str) -> re.Match[str] | None:
-    """Return the match of a line that begins a message; marks of direction and kinds of spaces do not count."""
-    return _HEAD.fullmatch(line.lstrip(_MARK + "\u200f\u202a\ufeff"))
+def _head(line: str) -> tuple[re.Match[str], str] | None:
+    """Return the match of a line that begins a message, and what follows the head.
+
+    Marks of direction, kinds of spaces and the script of digits do not count in the head.
+    """
+    places = [place for place, letter in enumerate(line) if place >= _LONGEST_HEAD or not _MARKS.match(letter)]
+    letters = "".join(line[place] for place in places)
+    begin = "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in letters[:_LONGEST_HEAD])
+    head = _HEAD.fullmatch(begin + letters[_LONGEST_HEAD:])
+    return None if head is None else (head, line[places[head.start("rest") - 1] + 1 :])
 
 
 def _style(head: re.Match[str]) -> tuple[object, ...]:
     """Return what all heads of one file share, so that a quoted line of another file is not taken for a head."""
-    return head["bracket"], head["between"], head["seconds"] is None, head["half"] is None
+    return head["bracket"], head["between"], head["seconds"] is None, not (head["before"] or head["after"])
 
 
 def _messages(dump: Dump) -> Iterator[_Message]:
@@ -98,13 +117,13 @@ def _messages(dump: Dump) -> Iterator[_Message]:
         raise dump.fail(f"this is not UTF-8: {error.reason} at byte {error.start}") from None
     style = message = None
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
-        head = _head(line)
-        if head is not None and style is None:
-            style = _style(head)
-        if head is not None and _style(head) == style:
+        found = _head(line)
+        if found is not None and style is None:
+            style = _style(found[0])
+        if found is not None and _style(found[0]) == style:
             if message is not None:
                 yield message
-            message = _begun(dump, number, head)
+            message = _begun(dump, number, *found)
         elif message is not None:
             message.lines.append(line)
         elif line.strip():
@@ -114,16 +133,23 @@ def _messages(dump: Dump) -> Iterator[_Message]:
     yield message
 
 
-def _begun(dump: Dump, number: int, head: re.Match[str]) -> _Message:
+def _begun(dump: Dump, number: int, head: re.Match[str], rest: str) -> _Message:
     hour, minute, second = int(head["hour"]), int(head["minute"]), int(head["seconds"] or 0)
-    if head["half"]:
+    mark = head["before"] if head["before"] in _HALVES else head["after"]
+    if mark:
         if not 1 <= hour <= 12:
             raise dump.fail(f"the hour {hour} does not exist on a clock of 12 hours", number)
-        hour = hour % 12 + (12 if head["half"] in "Pp" else 0)
+        half = _HALVES.get("".join(letter for letter in mark.lower() if letter.isalpha()))
+        if half is None:
+            raise dump.fail(f"whether {mark!r} is before or after noon is not known", number)
+        hour = hour % 12 + half
     if hour > 23 or minute > 59 or second > 59:
         raise dump.fail(f"the time {hour}:{minute:02}:{second:02} does not exist", number)
-    numbers = int(head["first"]), int(head["second"]), int(head["third"])
-    return _Message(number, numbers, hour, minute, second, [head["rest"]])
+    first = int(head["first"])
+    # "24. 3. 15." and the signs of year, month and day begin with the year
+    is_year = head["year"] or (head["stop"] and max(len(head["first"]), len(head["third"])) < 3)
+    numbers = first + 2000 if is_year and first < 100 else first, int(head["second"]), int(head["third"])
+    return _Message(number, numbers, hour, minute, second, head["between"] == ".", [rest])
 
 
 def _said(first: str, more: list[str]) -> tuple[str, str]:
@@ -178,7 +204,7 @@ def _calendar(dump: Dump, messages: list[_Message]) -> Callable[[_Date], _Date]:
     fitting = [order for order in _ORDERS.values() if all(order(a) <= order(b) for a, b in pairwise(dates))]
     if len(fitting) == 1:
         return fitting[0]
-    if all(numbers[0] == numbers[1] for numbers in dates):
+    if all(message.has_dots for message in messages) or all(numbers[0] == numbers[1] for numbers in dates):
         return _day_first
     first, second, year = dates[0]
     raise InputError(

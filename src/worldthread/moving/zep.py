@@ -70,11 +70,11 @@ def _message(dump: Dump, message: JsonPart, session: str, spacing: Spacing) -> D
         return LeftOut(f"of the role {role}")
     if at is None:
         return LeftOut(NO_TIME)
-    own = message.get("metadata")
+    own, long = message.get("metadata").fields()
     return dump.document(
         message.place, text, at=at, source=SOURCE, session=session,
         speaker=_speaker(message) or old_name or role,
-        metadata={**({} if own.value is None else own.require(dict).plain(*own.value)), "message": uuid},
+        metadata={**own, "message": uuid}, payload=long,
     )  # fmt: skip
 
 
