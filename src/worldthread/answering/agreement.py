@@ -19,6 +19,7 @@ from worldthread.extract.prose.words import WORDS
 from worldthread.extract.when import is_date, shown_time
 from worldthread.names import normalise_name
 from worldthread.retrieve.words import STOP_STEMS, words_of
+from worldthread.types import Fact, Statement
 
 Vectors = Mapping[str, NDArray[np.float32]]
 
@@ -105,7 +106,7 @@ def disagreement(question: ParsedQuestion, one: EvidenceCandidate, persons: Pers
                 question.kind != "yes-no" and one.wording.is_negated[clause] and not any(question.wording.is_negated)
             ),
         ),
-        ("over", lambda: is_state and bool(_PHASES & one.stems - asked)),
+        ("over", lambda: (is_state and bool(_PHASES & one.stems - asked)) or _is_outdated(question, one)),
         ("unsure", lambda: question.kind == "yes-no" and _is_unsure(question, one, persons, clause)),
         ("kind", lambda: _lacks_kind(question, one)),
         ("nothing new", lambda: question.kind not in ("yes-no", "time") and not one.stems - asked - STOP_STEMS),
@@ -115,6 +116,23 @@ def disagreement(question: ParsedQuestion, one: EvidenceCandidate, persons: Pers
 
 def _hedges(one: EvidenceCandidate) -> frozenset[str]:
     return _HEDGES & set(words_of(_MAY.sub(" ", one.text)))
+
+
+def _is_outdated(question: ParsedQuestion, one: EvidenceCandidate) -> bool:
+    """Return whether what a sentence says of what is asked does not hold at the time asked for."""
+    for version in one.hit.outdated:
+        words = set(words_of(str(version.statement)))
+        if any(word in words for word in question.words) or _is_said(question, version.statement):
+            return True
+    return False
+
+
+def _is_said(question: ParsedQuestion, statement: Statement) -> bool:
+    """Return whether the relation of a fact is one that a question asks for by a word of the table."""
+    if not isinstance(statement, Fact):
+        return False
+    relation, asked = normalise_name(statement.relation), set(words_of(question.text))
+    return any(asked & words and relation in phrases for words, phrases, _ in _RELATIONS)
 
 
 def _is_unsure(question: ParsedQuestion, one: EvidenceCandidate, persons: Persons, clause: int) -> bool:
