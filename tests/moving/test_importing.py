@@ -347,7 +347,7 @@ def test_an_import_that_was_interrupted_goes_on_where_it_stopped(write: Write) -
             "conversation 1, 'mapping': expected a mapping, not a list",
         ),
         (json.dumps([{"mapping": {}}]).encode(), "conversation 1, 'id': expected a string, not null"),
-        (json.dumps([{"id": "x", "mapping": {}, "create_time": 1e300}]).encode(), "outside of the years 1 to 9999"),
+        (json.dumps([{"id": "x", "mapping": {}, "create_time": 1e300}]).encode(), "it is too large"),
         (json.dumps([{"memory": "x", "id": "y" * 20000, "created_at": "2024-01-01"}]).encode(), "it can have 10,000"),
     ],
 )
@@ -369,7 +369,7 @@ def test_wrong_arguments(write: Write, tmp_path: Path, monkeypatch: pytest.Monke
         read_dump(tmp_path / "absent")
     with pytest.raises(FormatError, match="a folder"):
         read_dump(tmp_path)
-    monkeypatch.setattr("worldthread.moving.importing.MAX_DUMP_BYTES", 100)
+    monkeypatch.setattr("worldthread.moving.files.MAX_DUMP_BYTES", 100)
     with pytest.raises(FormatError, match="at most 100 are read"):
         read_dump(path)
 
