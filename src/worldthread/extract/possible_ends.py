@@ -21,12 +21,15 @@ def with_possible_ends(extraction: Extraction, view: GraphView) -> Extraction:
     Returns:
         The extraction; the same one where all of its ends are possible.
     """
-    endings = tuple(replace(one, at=None) if _is_too_early(one, view) else one for one in extraction.endings)
+    endings = tuple(replace(one, at=None) if _is_impossible(one, view) else one for one in extraction.endings)
     return extraction if endings == extraction.endings else replace(extraction, endings=endings)
 
 
-def _is_too_early(ending: Ending, view: GraphView) -> bool:
+def _is_impossible(ending: Ending, view: GraphView) -> bool:
     if ending.at is None:
         return False
     held = [v.interval for v in view.versions(ending.statement) if v.interval.valid_from < v.interval.valid_to]
-    return bool(held) and held[-1].valid_to > ending.at and held[-1].valid_from >= ending.at
+    if not held:
+        return False
+    # "no barbecue on Sunday after all" names the day of the plan, which is off now
+    return held[-1].valid_from >= ending.at or held[-1].valid_to <= ending.at
