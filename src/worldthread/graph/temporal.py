@@ -578,7 +578,15 @@ class TemporalGraph:
         return sorted(self._state.names())
 
     def canonical_name(self, name: str, user: str | None = None) -> str:
-        """Return the name that a name was merged into for a user; ``None`` for anybody. Others stay as they are."""
+        """Return the name that a name was merged into.
+
+        Args:
+            name: a name.
+            user: for whom it was merged; ``None`` for anybody.
+
+        Returns:
+            The name; one that was not merged stays as it is.
+        """
         return self._state.merged.name(name, user)
 
     def with_canonical_names(self, text: str, user: str | None = None) -> str:
@@ -721,7 +729,11 @@ class TemporalGraph:
         return self._statements.vertex_counts(self.asserted())
 
     def asserted(self) -> NDArray[np.bool_]:
-        """Return of all statements at once whether an episode asserts them, shape (statements,), by number."""
+        """Return of all statements at once whether an episode asserts them.
+
+        Returns:
+            Truth values by the number of the statement, shape (statements,).
+        """
         pointers, _ = self._state.assertions.packed(len(self._statements.keys))
         found: NDArray[np.bool_] = np.diff(pointers) > 0
         return found
@@ -731,6 +743,9 @@ class TemporalGraph:
 
         Args:
             statement: one of :attr:`statement_numbers`.
+
+        Returns:
+            Whether one does.
         """
         return self._state.assertions.count(statement) > 0
 
