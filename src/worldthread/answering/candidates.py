@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from worldthread.answering.wording import KIN, ME, SOMEBODY, Persons, Wording, name_at, phrase_key, subject_key, wording
+from worldthread.extract.prose.extractor import is_question
 from worldthread.extract.prose.sentences import split_sentences
 from worldthread.extract.prose.words import WORDS, is_program
 from worldthread.extract.zones import local_time
-from worldthread.names import normalise_name
+from worldthread.names import normalise_name, unmarked
 from worldthread.retrieve.words import words_of
 from worldthread.types import Episode, Fact, Hit, Thesis
 
@@ -93,8 +94,8 @@ def candidates(
     for hit in hits:
         item = hit.item
         if isinstance(item, Episode):
-            if not item.extraction.statements:
-                text = item.text.removeprefix(f"{item.speaker}: ") if item.speaker else item.text
+            text = _told(item)
+            if text and not item.extraction.statements:
                 found.append(
                     _candidate(
                         hit,
@@ -129,6 +130,12 @@ def candidates(
     return found
 
 
+def _told(episode: Episode) -> str:
+    """Return what a passage tells, without the label of its speaker; empty where it only asks."""
+    text = episode.text.removeprefix(f"{episode.speaker}: ") if episode.speaker else episode.text
+    return "" if all(is_question(sentence) for sentence in split_sentences(text)) else text
+
+
 def learned_persons(
     question_names: Iterable[str], found: Sequence[EvidenceCandidate], own_names: Collection[str]
 ) -> Persons:
@@ -140,6 +147,12 @@ def learned_persons(
         own_names: normalised names of the person who asks.
     """
     persons = Persons()
+    for name in question_names:
+        spellings = _spellings(name, found)
+        if name in spellings:
+            persons.spelled.add(name)
+        elif len(spellings) == 1:
+            persons.add(name, spellings.pop())
     for name in own_names:
         persons.canonical |= dict.fromkeys((name, *name.split()), ME)
     for one in sorted(found, key=lambda one: one.at):
@@ -149,6 +162,13 @@ def learned_persons(
         else:
             _add_fact(persons, fact, own_names)
     return persons
+
+
+def _spellings(name: str, found: Iterable[EvidenceCandidate]) -> set[str]:
+    """Return a name as candidates write it, with the marks of its letters or without: "łukasz" for "lukasz"."""
+    parts = [unmarked(part) for part in name.split()]
+    stated = [{unmarked(word.low): word.low for word in one.wording.words if word.is_name} for one in found]
+    return {" ".join(words[part] for part in parts) for words in stated if words.keys() >= set(parts)}
 
 
 def own_names_in(found: Sequence[EvidenceCandidate]) -> set[str]:

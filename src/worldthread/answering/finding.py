@@ -19,6 +19,7 @@ from worldthread.answering.decision import THRESHOLD, Evidence, best_evidence, r
 from worldthread.answering.question import ParsedQuestion, parsed
 from worldthread.answering.replies import reply
 from worldthread.answering.wording import ME, Persons
+from worldthread.retrieve.words import words_of
 from worldthread.types import KINDS, Episode, Hit, Kind, Recall
 
 WIDTH: Final = 40
@@ -117,21 +118,38 @@ def find_answer(text: str, memory: MemoryAccess) -> Found:
     nearest = tuple({one.hit.item.id: one.hit for one in judged.found}.values())[:NEAREST]
     if answer is None or evidence.probability < THRESHOLD:
         return Found(None, (), nearest, evidence.probability, judged.recall, evidence)
-    answer, source = _shortest(judged, answer)
+    answer, source = _fullest(judged, answer)
     return Found(answer, (source,), (), evidence.probability, judged.recall, evidence)
 
 
-def _shortest(judged: Judged, answer: str) -> tuple[str, Hit]:
-    """Return the answer and its source: the end of a fact of the best sentence that says exactly what is asked."""
-    best = judged.found[0]
-    if best.fact is None and judged.question.kind not in ("yes-no", "time"):
-        exact = judged.table[:, MEASURES.index("exact_fact")]
-        for number in np.flatnonzero(exact).tolist():
-            one = judged.found[number]
-            end = reply(judged.question, one)
-            if end is not None and one.at == best.at and end in answer:
-                return end, one.hit
+def _fullest(judged: Judged, answer: str) -> tuple[str, Hit]:
+    """Return the answer and its source: the end of a fact, or the sentence where that names more of what is asked for.
+
+    A fact answers for the best sentence if its end has all names and numbers that the sentence tells. A sentence
+    answers for the best fact if the end of that repeats the question ("my old bike" for "Which bike?") and tells more.
+    """
+    question, best = judged.question, judged.found[0]
+    if question.kind in ("yes-no", "time") or (best.fact is not None and not question.asked_noun & _words(answer)):
+        return answer, best.hit
+    for number in np.flatnonzero(judged.table[:, MEASURES.index("exact")]).tolist():
+        one = judged.found[number]
+        other = reply(question, one)
+        if other is None or one.at != best.at or (one.fact is None) == (best.fact is None):
+            continue
+        names_more = bool(_new_names(judged, best if one.fact else one) - _words(other if one.fact else answer))
+        if names_more == (one.fact is None) and (one.fact is None or other in answer):
+            return other, one.hit
     return answer, best.hit
+
+
+def _words(text: str) -> set[str]:
+    return set(words_of(text))
+
+
+def _new_names(judged: Judged, one: EvidenceCandidate) -> set[str]:
+    """Return the stems of names and numbers that a sentence tells, without those of the question and its subject."""
+    named = [word.text for word in one.wording.words if word.is_name or word.low[:1].isdigit()]
+    return _words(" ".join(named)) - _words(judged.question.text) - _words(one.wording.subjects[0] or "")
 
 
 def evidence_of(judged: Judged) -> Evidence:

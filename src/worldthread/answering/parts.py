@@ -9,9 +9,9 @@ from worldthread.answering.details import asked_detail, lacks_detail
 from worldthread.answering.question import ParsedQuestion
 from worldthread.answering.tables import LISTS
 from worldthread.errors import MissingExtraError
-from worldthread.extract.times import time_expressions
+from worldthread.extract.times import TimeExpression, time_expressions
 from worldthread.extract.when import shown_time
-from worldthread.retrieve.words import words_of
+from worldthread.retrieve.words import STOP_STEMS, words_of
 
 _DIGIT: Final = re.compile(r"\d")
 _MANY: Final = re.compile(r"\bhow many\s+(?P<noun>\w+)", re.IGNORECASE)
@@ -55,16 +55,40 @@ def answering_time(sentence: str, at: float) -> str | None:
         A day, a month, a year, or the first and the last day, in ISO 8601; ``None`` when the sentence names no time or
         more than one, or the memory counts turns.
     """
+    named = _named_time(sentence, at)
+    if named is None or named.valid_from is None or named.valid_to is None:
+        return None
+    first, last = shown_time(named.valid_from)[:10], shown_time(named.valid_to - 1)[:10]
+    if named.precision in ("year", "month"):
+        return first[: 4 if named.precision == "year" else 7]
+    return first if first == last else f"{first} to {last}"
+
+
+def says_only_when(question: ParsedQuestion, sentence: str, at: float) -> bool:
+    """Return whether a sentence says only what a question asks about and its day, so that the day alone answers.
+
+    Args:
+        question: the question.
+        sentence: a sentence, without the label of a speaker.
+        at: world time of the sentence.
+
+    Returns:
+        ``True`` for "When did I sell the goats?" and "I sold the goats yesterday"; ``False`` for "at noon yesterday".
+    """
+    named = _named_time(sentence, at)
+    if named is None or named.precision not in ("day", "month", "year"):
+        return False
+    rest = f"{sentence[: named.start]} {sentence[named.end :]}"
+    return set(words_of(rest)) - STOP_STEMS <= set(words_of(question.text))
+
+
+def _named_time(sentence: str, at: float) -> TimeExpression | None:
+    """Return the one time at which a sentence says something; ``None`` where it names none or more."""
     try:
         named = [time for time in time_expressions(sentence, at) if time.role in ("at", "during")]
     except MissingExtraError:  # what "last Friday" means is understood with the extra `language`
         return None
-    if len(named) != 1 or named[0].valid_from is None or named[0].valid_to is None:
-        return None
-    first, last = shown_time(named[0].valid_from)[:10], shown_time(named[0].valid_to - 1)[:10]
-    if named[0].precision in ("year", "month"):
-        return first[: 4 if named[0].precision == "year" else 7]
-    return first if first == last else f"{first} to {last}"
+    return named[0] if len(named) == 1 else None
 
 
 def _counted(question: ParsedQuestion) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from worldthread.answering.agreement import best_clause
 from worldthread.answering.candidates import EvidenceCandidate
-from worldthread.answering.parts import answering_time
+from worldthread.answering.parts import answering_time, says_only_when
 from worldthread.answering.question import ParsedQuestion
 from worldthread.answering.tables import LISTS
 from worldthread.extract.when import is_date, shown_time
@@ -32,7 +32,7 @@ def reply(question: ParsedQuestion, one: EvidenceCandidate) -> str | None:
     if question.kind == "yes-no":
         return f"{'Yes' if _affirms(question, one) else 'No'}: {one.text}"
     if question.kind == "time":
-        return _time(one)
+        return _time(question, one)
     fact = one.fact
     if fact is None:
         return one.text
@@ -53,11 +53,11 @@ def _as_people_write(value: str) -> str:
     return value if day is None else f"{int(day[2])} {calendar.month_name[int(day[1])]}"
 
 
-def _time(one: EvidenceCandidate) -> str:
-    """Return a sentence with its date, and with the time that it names as a date."""
+def _time(question: ParsedQuestion, one: EvidenceCandidate) -> str:
+    """Return the time that a sentence names as a date, with the sentence if it says more; else it with its own date."""
     named = answering_time(one.sentence, one.at)
     if named is not None:
-        return f"{named} ({one.sentence})"
+        return named if says_only_when(question, one.sentence, one.at) else f"{named} ({one.sentence})"
     if one.fact is not None and re.search(r"\d|day\b", one.fact.object):
         return _as_people_write(one.fact.object)
     return f"{one.text} ({shown_time(one.at)})" if is_date(one.at) else one.text

@@ -14,7 +14,7 @@ from typing import Final
 
 from worldthread.answering.tables import LISTS, TABLES
 from worldthread.extract.prose.words import WORDS
-from worldthread.names import normalise_name
+from worldthread.names import normalise_name, unmarked
 from worldthread.retrieve.words import words_of
 
 ME: Final = "I"
@@ -112,9 +112,11 @@ class Persons:
 
     Args:
         canonical: a key for each key that has another.
+        spelled: names of the question that are stated in the same letters.
     """
 
     canonical: dict[str, str] = field(default_factory=dict)
+    spelled: set[str] = field(default_factory=set)
 
     def add(self, key: str, other: str) -> None:
         """Learn that two keys mean the same."""
@@ -139,6 +141,14 @@ class Persons:
             if known != base:
                 return self.of(f"{known}'s {noun}")
         return key
+
+    def are_spelled_otherwise(self, name: str, words: Iterable[str]) -> bool:
+        """Return whether words have a name only with other marks, "zoe" for "Zoë", while it is stated as it is."""
+        if name not in self.spelled:
+            return False
+        known = set(words)
+        missing = [part for part in name.split() if part not in known]
+        return any(unmarked(part) == unmarked(word) for part in missing for word in known)
 
     def are_same(self, key: str, other: str) -> bool:
         """Return whether two keys mean the same; a name may be part of the other."""
