@@ -416,3 +416,22 @@ def test_the_command_refuses_before_it_creates_a_memory(
         assert result.exit_code == 2, result.output
         assert message in " ".join(result.stderr.split())
     assert not (tmp_path / "memory.worldthread").exists()
+
+
+def test_a_message_with_a_time_that_cannot_be_meant_costs_no_other(write: Callable[..., Path]) -> None:
+    rows = [
+        {"id": str(number), "memory": f"Anna has {number} cats.", "created_at": at}
+        for number, at in enumerate(("2024-05-01T10:00:00Z", 0, "0204-01-01", "2999-01-01", 1_709_251_200))
+    ]
+    path = write({"results": rows})
+    with Memory(model="none", embedder="fake") as memory:
+        done = import_dump(memory, path)
+        assert (done.messages, done.remembered, done.left_out) == (5, 2, {"with a time that cannot be meant": 3})
+        assert all(str(path) in problem and "Anna has" in problem for problem in done.problems)
+        assert len(done.problems) == 3
+    with Memory(model="none", embedder="fake") as memory:
+        memory.remember("Anna sleeps.", at=1)
+        with pytest.raises(FormatError, match="counts turns") as refusal:
+            import_dump(memory, path)
+        assert str(path) in str(refusal.value)
+        assert memory.stats()["episodes"] == 1

@@ -8,14 +8,15 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import ModuleType
 from typing import Final, get_args
 
 from worldthread.arguments import require_path
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.documents import Document
-from worldthread.extract.when import world_time
+from worldthread.extract.when import counts_turns, require_time_of_saying, world_time
 from worldthread.filters import Filter
 from worldthread.memory import Memory
 from worldthread.moving import mem0
@@ -24,6 +25,7 @@ from worldthread.moving.cogx_archive import is_archive, is_archive_folder, read_
 from worldthread.moving.files import files_of
 from worldthread.progress import Progress
 from worldthread.provenance import MetadataValue, require_label, require_metadata
+from worldthread.text import cut
 from worldthread.types import Ending, Episode, Extraction
 
 FORMATS: Final[dict[str, str]] = {
@@ -43,6 +45,7 @@ AUTO: Final = "auto"
 """Instead of the name of a format: the format is found by looking into the file."""
 
 _TWICE: Final = "twice in the file"
+_NO_SUCH_TIME: Final = "with a time that cannot be meant"
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class DumpContents:
         contents: those that can be remembered, each once.
         left_out: how many cannot, by reason.
         problems: what is damaged in the file, each once.
+        path: the file.
     """
 
     format: str
@@ -87,6 +91,7 @@ class DumpContents:
     contents: tuple[Document | Episode, ...]
     left_out: Mapping[str, int]
     problems: tuple[str, ...] = ()
+    path: Path = Path()
 
 
 def read_dump(
@@ -137,7 +142,59 @@ def read_dump(
             left_out[_TWICE] += 1
         else:
             contents[key] = item
-    return DumpContents(name, messages, tuple(contents.values()), dict(sorted(left_out.items())), tuple(problems))
+    found = DumpContents(
+        name, messages, tuple(contents.values()), dict(sorted(left_out.items())), tuple(problems),
+        require_path(file, "the file to import"),
+    )  # fmt: skip
+    is_dated = any(one.at is not None and not counts_turns(one.at) for one in found.contents)
+    return _of_one_clock(found, turns=not is_dated)
+
+
+def _of_one_clock(found: DumpContents, *, turns: bool) -> DumpContents:
+    """Return the contents without those whose times cannot be meant, which are counted.
+
+    Args:
+        found: the contents of a file.
+        turns: whether times are turns rather than dates.
+
+    Raises:
+        FormatError: no content has a time that can be meant.
+    """
+    kept: list[Document | Episode] = []
+    problems: dict[str, None] = {}
+    for one in found.contents:
+        try:
+            _require_times(one, turns=turns)
+        except InputError as error:
+            problems[f"{cut(one.text, 60, '...')!r}: {error}"] = None
+        else:
+            kept.append(one)
+    if len(kept) == len(found.contents):
+        return found
+    if not kept:
+        raise FormatError(f"no message has a time that can be meant: {next(iter(problems))}", path=found.path)
+    left_out = {**found.left_out, _NO_SUCH_TIME: len(found.contents) - len(kept)}
+    return replace(
+        found, contents=tuple(kept), left_out=dict(sorted(left_out.items())),
+        problems=(*found.problems, *(f"{found.path}: {problem}" for problem in problems)),
+    )  # fmt: skip
+
+
+def _require_times(content: Document | Episode, *, turns: bool) -> None:
+    """Check the times of a content of a file.
+
+    Raises:
+        InputError: one of them cannot be meant.
+    """
+    if content.at is not None:
+        world_time(content.at, 0.0)
+        require_time_of_saying(content.at, time.time(), turns)
+    if isinstance(content, Episode):
+        for one in content.extraction.statements:
+            world_time(one.valid_from, 0.0)
+            world_time(one.valid_to, 0.0)
+        for ending in content.extraction.endings:
+            world_time(ending.at, 0.0)
 
 
 def _items(dumps: Sequence[Dump], format: str) -> tuple[str, Iterable[DumpItem]]:
@@ -189,8 +246,9 @@ def import_dump(
 ) -> DumpImport:
     """Remember a file of another program.
 
-    The whole file is read and checked first: if it is damaged, nothing is remembered. Then everything is recorded in
-    batches. After a kill, import the same file again: what is recorded already is skipped.
+    The whole file is read and checked first: what is damaged in it is left out and counted, and if nothing else is in
+    it, nothing is remembered. Then everything is recorded in batches. After a kill, import the same file again: what
+    is recorded already is skipped.
 
     Args:
         memory: remembers the file.
@@ -206,7 +264,8 @@ def import_dump(
         What was remembered and what was left out.
 
     Raises:
-        FormatError: the file does not have the format; the message names the place. Nothing was remembered.
+        FormatError: the file does not have the format, or no time in it can be one of this memory; the message names
+            the place. Nothing was remembered.
         InputError: an argument cannot be used, or nothing tells how the file writes dates.
         StoreError: the file cannot be read.
         ReadOnlyError: the memory was opened for reading only.
@@ -215,7 +274,13 @@ def import_dump(
         found = dump
     else:
         found = read_dump(dump, format, user=user, session=session, metadata=metadata, date_order=date_order)
-    done = memory.remember_many(found.contents, progress=progress)
+    turns = counts_turns(memory.record.graph.latest_time)
+    if turns is not None:
+        found = _of_one_clock(found, turns=turns)
+    try:
+        done = memory.remember_many(found.contents, progress=progress)
+    except InputError as error:  # what only the memory knows, such as another present
+        raise FormatError(str(error), path=found.path) from error
     for content in found.contents:
         if isinstance(content, Document) and content.source == mem0.SOURCE and mem0.EXPIRY in content.metadata:
             _end_expired(memory, content)
