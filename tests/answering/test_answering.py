@@ -55,6 +55,30 @@ def test_a_question_has_a_subject_names_and_words(
     assert (question.subject, question.names, question.words) == (subject, names, words)
 
 
+@pytest.mark.parametrize(
+    ("said", "question", "is_answered"),
+    [
+        ("Ticket OPS-77 is assigned to Vera.", "Who is OPS-77 assigned to?", True),
+        ("Ticket OPS-77 is assigned to Vera.", "Who is OPS-7 assigned to?", False),
+        ("Ticket OPS_77 is assigned to Vera.", "Who is OPS_78 assigned to?", False),
+        ("Order 47110 was sent to Vera.", "Who was order 4711 sent to?", False),
+        ("Order 4711 was sent to Vera.", "Who was order 47110 sent to?", False),
+        ("Vera uses version 1.2.30.", "Who uses version 1.2.3?", False),
+        ("Vera uses C.", "Who uses C#?", False),
+        ("My flight LH123 leaves at 9:30am.", "When does my flight LH123 leave?", True),
+        ("My IBAN is NL91 ABNA 0417 1643 00.", "What is my IBAN?", True),
+    ],
+)
+def test_an_identifier_is_compared_whole(said: str, question: str, is_answered: bool) -> None:
+    with Memory(user="Otto", extractor=ProseExtractor()) as memory:
+        memory.remember([{"role": "user", "content": said}], at=NOON)
+        assert (memory.ask(question).text is not None) == is_answered
+
+
+def test_what_is_owned_and_written_in_capitals_is_no_name() -> None:
+    assert (parsed("What is my IBAN?").subject, parsed("What is my IBAN?").names) == ("I's iban", ())
+
+
 def test_years_are_no_identifiers_and_versions_are() -> None:
     assert parsed("What did CVE-2024-1002 break in 2024?").identifiers == {"CVE-2024-1002"}
 

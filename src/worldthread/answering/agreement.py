@@ -96,7 +96,7 @@ def disagreement(question: ParsedQuestion, one: EvidenceCandidate, persons: Pers
     is_state = question.kind in ("thing", "person", "place", "number") and not question.is_past
     checks: tuple[tuple[str, Callable[[], bool]], ...] = (
         ("name", lambda: not _has_names(question, one, persons)),
-        ("number", lambda: any(found.casefold() not in one.text.casefold() for found in question.identifiers)),
+        ("number", lambda: not all(_has_identifier(one.text, found) for found in question.identifiers)),
         ("month", lambda: _is_of_another_month(question, one)),
         ("owner", lambda: _owner_agreement(question, one, persons) < 0),
         ("subject", lambda: _is_of_another(question, one, persons, clause)),
@@ -112,6 +112,13 @@ def disagreement(question: ParsedQuestion, one: EvidenceCandidate, persons: Pers
         ("nothing new", lambda: question.kind not in ("yes-no", "time") and not one.stems - asked - STOP_STEMS),
     )
     return next((name for name, differs in checks if differs()), None)
+
+
+def _has_identifier(text: str, identifier: str) -> bool:
+    """Return whether a text has an identifier, and not only a longer one that begins or ends alike."""
+    more = r"\w" if any(character.isalpha() for character in identifier) else r"\d"
+    whole = rf"(?<!{more})(?<!\d[-.:,/_]){re.escape(identifier)}(?!{more}|[-.:,/_]\d)"
+    return re.search(whole, text, re.IGNORECASE) is not None
 
 
 def _hedges(one: EvidenceCandidate) -> frozenset[str]:

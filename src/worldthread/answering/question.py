@@ -38,7 +38,7 @@ _AUXILIARIES: Final = LISTS["auxiliaries"]
 _QUESTION_WORDS: Final = LISTS["question_words"] | _AUXILIARIES
 _TIMES: Final = WORDS["months"] | WORDS["weekdays"] | LISTS["now_words"]
 _PAST: Final = frozenset(["did", "was", "were", "had"])
-_DIGITS: Final = re.compile(r"(?=\S*\d)[^\W_]+(?:[-.:,/][^\W_]+)*")
+_DIGITS: Final = re.compile(r"(?=\S*\d)[^\W_]+(?:[-.:,/_][^\W_]+)*|[^\W\d_]+[#+]+(?!\w)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
@@ -56,7 +56,7 @@ class ParsedQuestion:
         asked_noun: stems of the noun after "what" or "which", which the answer need not repeat.
         asks_name: whether it asks what somebody or something is called.
         is_past: whether its verb is in the past.
-        identifiers: its words with digits, but for years and days.
+        identifiers: its words with digits or marks ("C#"), but for years and days.
     """
 
     text: str

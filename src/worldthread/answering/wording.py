@@ -205,7 +205,7 @@ def wording(text: str, me: str = ME, names: Collection[str] = (), you: str = "yo
             is_pair = low == "and" and all(word.is_name or word.owner for word in words[starts[-1] :])
             clause += 0 if is_pair else 1
             starts += [] if is_pair else [len(words)]
-        is_name = _is_name(raw, low, begins, names)
+        is_name = _is_name(raw, low, begins, names) and not (_is_owned(before) and raw.isupper() and len(raw) > 1)
         stem = (words_of(low) or [low])[-1] if low.isalpha() else low
         key: str | None = None
         mine: str | None = None
@@ -260,6 +260,11 @@ def _is_name(raw: str, low: str, begins: bool, names: Collection[str]) -> bool:
     if low in names:
         return raw[:1].isupper() or low not in _FUNCTION
     return raw[:1].isupper() and not begins and low not in _FUNCTION
+
+
+def _is_owned(before: str) -> bool:
+    """Return whether the word after a word is owned, so that one in capitals is what it is: "my IBAN"."""
+    return before.casefold() in _FIRST_OWNER | _THIRD_OWNER | _SECOND - {"you"}
 
 
 def _starts_subject(token: str, names: Collection[str]) -> bool:

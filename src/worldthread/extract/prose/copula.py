@@ -18,6 +18,7 @@ from worldthread.extract.prose.patterns import (
 )
 from worldthread.extract.prose.phrases import Phrase, Phrases
 from worldthread.extract.prose.words import FAMILIES, WORDS
+from worldthread.extract.whole_values import value_at
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 
@@ -206,6 +207,12 @@ class CopulaExtractor:
         """Add what the subject is: "is a doctor", "is the capital of France", "is closed", "is Anna"."""
         text = self._text
         value = self._phrases.phrase_at(offset)
+        if be == "is" and subject.owner is not None:
+            end = value_at(text, offset)
+            is_cut = value is None or self._phrases.is_broken_off(value) or (end is not None and value.end < end)
+            if end is not None and is_cut and SENTENCE_END.match(text, end):
+                self._add_attribute(subject.owner, subject.name, text[offset:end])
+                return end
         if be == "is" and value is not None and not value.determiner and not self._phrases.is_broken_off(value):
             end = self._attribute_value(subject, value)
             if end is not None:
@@ -242,7 +249,7 @@ class CopulaExtractor:
                     return value.end
                 return None
             noun, owner = owned[1], owned[2]
-        if is_attribute(noun):
+        if is_attribute(noun) or any(c.isdigit() for c in value.name):  # what has digits is no name of a thing
             self._add_attribute(owner, noun, value.full_name)
             return value.end
         if value.is_proper and not re.search(r"[^s]s$", noun) and not self._phrases.is_partial(value):

@@ -20,6 +20,7 @@ from worldthread.extract.prose.sentences import Sentence
 from worldthread.extract.prose.spans import tokens_of
 from worldthread.extract.prose.words import WORDS, is_program, third_person
 from worldthread.extract.times import begun, end_stated, without_times
+from worldthread.extract.whole_values import whole_statements
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
@@ -68,6 +69,7 @@ _LEAVING: Final = (
 )
 _ENDS: Final = (".", "!", "?", "…", ":", ";", "")
 _CLOSING: Final = "\"'”’»)] "
+_NAMES: Final = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2}[.!?]*")
 _SENTENCE_END: Final = re.compile(r"\W*$")
 
 
@@ -161,8 +163,25 @@ def statements_of(
             is_english = language == ENGLISH or not is_foreign(body)
             is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
             read = read_english if is_message else read_document or PassageExtractor
-            groups += read(passage, speaker or signature_of(text) or USER, is_english).extract()
+            found = read(passage, speaker or signature_of(text) or USER, is_english).extract()
+            groups += _whole(found, passage)
     return groups
+
+
+def _whole(
+    groups: list[tuple[list[Statement], list[Ending]]], passage: AnnotatedPassage
+) -> list[tuple[list[Statement], list[Ending]]]:
+    """Return what the sentences of a passage state and end, with whole values."""
+    said = [sentence.text[sentence.body :] for sentence, _ in passage.sentences]
+    for number, (sentence, found) in enumerate(passage.sentences[1:], 1):
+        is_named = _NAMES.fullmatch(said[number]) is not None and not _is_small_talk(sentence, found)
+        if is_named and said[number - 1].endswith(("!", "?")):
+            said[number - 1] += f" {said[number]}"  # "My favourite site is Yahoo! Japan."
+    texts = said if len(said) == len(groups) else [" ".join(said)] * len(groups)
+    return [
+        whole_statements(*group, text, WORDS["roles"] | WORDS["persons"])
+        for group, text in zip(groups, texts, strict=True)
+    ]
 
 
 def signature_of(text: str) -> str | None:
