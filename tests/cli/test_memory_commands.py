@@ -168,6 +168,17 @@ def test_scores_show_paths_and_ids_that_forget_takes() -> None:
     assert "Rome" in done("recall", "Anna")
 
 
+def test_turns_without_text_in_files_are_counted() -> None:
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}
+    turns = [{"role": "user", "content": "The shed is green."}, call, {"role": "user", "content": []}]
+    Path("talk.json").write_text(json.dumps({"messages": turns}))
+    Path("talk.jsonl").write_text("\n".join(map(json.dumps, turns[:2])))
+    assert "; 2 turns without text left out\n" in done("remember", "talk.json")
+    assert (lines("remember", "talk.jsonl")[0]["skipped"], lines("remember", "-t", "It rains.")[0]["skipped"]) == (1, 0)
+    Path("talk.jsonl").write_text(json.dumps(call))
+    assert "nothing to remember: 1 turn without text" in run("remember", "talk.jsonl").stderr
+
+
 def test_files_and_folders_and_once_more() -> None:
     Path("notes/deep").mkdir(parents=True)
     Path("notes/house.md").write_text("# House\n\nThe key is in the kitchen.\n")

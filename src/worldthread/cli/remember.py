@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
@@ -142,6 +143,7 @@ def remember(
         worldthread remember --ray ray://head.example.org:10001 archive/
     """
     from worldthread.extract.when import world_time
+    from worldthread.ingestion import Remembered
     from worldthread.models import chat_model
 
     address = _cluster_address(files) if ray else None
@@ -153,10 +155,14 @@ def remember(
     world_time(at, 0.0)
     chat = chat_model(model)
     extractor = _extractor(chat, schema, instruction, language)
-    contents = _contents(texts, paths, source, at is not None)
+    without_text: Counter[str] = Counter()
+    contents = _contents(texts, paths, source, at is not None, without_text)
     first = next(contents, None)
     if first is None:
-        raise InputError("there is nothing to remember: the input is empty")
+        skipped = number_of(without_text.total(), "turn")
+        raise InputError(
+            f"there is nothing to remember: {f'{skipped} without text' if without_text else 'the input is empty'}"
+        )
     with ExitStack() as cluster:
         readers = None
         if address is not None:
@@ -184,6 +190,7 @@ def remember(
             metadata=values,
             readers=readers,
         )
+        result += Remembered(skipped=without_text.total())
         counts = store.stats()
         used = store.embedder
     if as_json:
@@ -199,7 +206,8 @@ def remember(
         )
     else:
         known = f"; {result.known} already known" if result.known else ""
-        typer.echo(f"stored {number_of(result.added, 'new text')}{known}")
+        skipped = f"; {number_of(result.skipped, 'turn')} without text left out" if result.skipped else ""
+        typer.echo(f"stored {number_of(result.added, 'new text')}{known}{skipped}")
         facts = number_of(counts["current_facts"], "current fact")
         sentences = number_of(counts["current_theses"], "current sentence")
         held = number_of(counts["episodes"], "text")
@@ -245,14 +253,16 @@ def _require_contents(files: list[str] | None, texts: list[str] | None) -> tuple
     return files or [], texts or []
 
 
-def _contents(texts: list[str], paths: list[str], source: str | None, dated: bool) -> Iterator[str | Document]:
+def _contents(
+    texts: list[str], paths: list[str], source: str | None, dated: bool, skipped: Counter[str]
+) -> Iterator[str | Document]:
     """Yield the texts, then the documents of the paths with their times and sources."""
     from dataclasses import replace
 
     from worldthread.extract.documents import load_all
 
     yield from texts
-    for document in load_all(paths):
+    for document in load_all(paths, skipped=skipped):
         if document.at is None and not dated:
             document = replace(document, at=_last_change(document.source))
         yield document if source is None else replace(document, source=source)
@@ -271,6 +281,7 @@ def remembered_fields(result: Remembered) -> dict[str, Any]:
         "added": result.added,
         "known": result.known,
         "unread": result.unread,
+        "skipped": result.skipped,
         "problems": list(result.problems),
     }
 

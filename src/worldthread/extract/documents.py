@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -42,7 +43,7 @@ _MARKS: Final = (
 )
 
 
-def load(path: str | os.PathLike[str]) -> Iterator[Document]:
+def load(path: str | os.PathLike[str], *, skipped: Counter[str] | None = None) -> Iterator[Document]:
     """Yield the documents of a file in its order, reading the file lazily.
 
     * Markdown (``.md``, ``.markdown``): one document.
@@ -61,6 +62,7 @@ def load(path: str | os.PathLike[str]) -> Iterator[Document]:
 
     Args:
         path: the file, or ``"-"`` for standard input.
+        skipped: counts turns of a conversation that have no text, by reason.
 
     Yields:
         The documents.
@@ -71,19 +73,19 @@ def load(path: str | os.PathLike[str]) -> Iterator[Document]:
         InputError: the file cannot be opened, or is a folder.
     """
     if os.fspath(path) == STANDARD_INPUT:
-        yield from _documents(sys.stdin.buffer, "standard input", None)
+        yield from _documents(sys.stdin.buffer, "standard input", None, skipped)
         return
     path = Path(path)
     try:
         with path.open("rb") as stream:
-            yield from _documents(stream, str(path), path)
+            yield from _documents(stream, str(path), path, skipped)
     except IsADirectoryError:
         raise InputError(f"{path} is a folder; name the files in it, or use load_all") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def load_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Document]:
+def load_all(paths: Iterable[str | os.PathLike[str]], *, skipped: Counter[str] | None = None) -> Iterator[Document]:
     """Yield the documents of files and folders, in the order given.
 
     Of a folder, all files in it and in its subfolders are loaded, sorted by name, whose names end in one of
@@ -91,6 +93,7 @@ def load_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Document]:
 
     Args:
         paths: files and folders; ``"-"`` is standard input.
+        skipped: see :func:`load`.
 
     Yields:
         The documents.
@@ -101,9 +104,10 @@ def load_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Document]:
     """
     for entry in paths:
         if os.fspath(entry) != STANDARD_INPUT and Path(entry).is_dir():
-            yield from chain.from_iterable(map(load, _files_in(Path(entry))))
+            for file in _files_in(Path(entry)):
+                yield from load(file, skipped=skipped)
         else:
-            yield from load(entry)
+            yield from load(entry, skipped=skipped)
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -127,11 +131,11 @@ def _suffix(name: str) -> str:
     return path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
 
 
-def _documents(stream: IO[bytes], source: str, path: Path | None) -> Iterator[Document]:
+def _documents(stream: IO[bytes], source: str, path: Path | None, skipped: Counter[str] | None) -> Iterator[Document]:
     suffix = _suffix(source) if path is not None else ""
     texts = _decoded(stream, path)
     if suffix in _LINES:
-        yield from _json_lines(_lines(texts, path), source, path)
+        yield from _json_lines(_lines(texts, path), source, path, skipped)
         return
     if suffix in _MARKDOWN:
         yield from _plain("".join(_limited(texts, path)), source, path)
@@ -146,11 +150,11 @@ def _documents(stream: IO[bytes], source: str, path: Path | None) -> Iterator[Do
         if len(seen) > _MOST_EMPTY_LINES:
             raise FormatError(f"it begins with more than {_MOST_EMPTY_LINES:,} empty lines", path=path)
     if suffix != ".json" and seen and _is_json(seen[-1], "{"):
-        yield from _json_lines(chain(seen, lines), source, path)
+        yield from _json_lines(chain(seen, lines), source, path, skipped)
         return
     text = "\n".join(_limited(chain(seen, lines), path))
     if suffix == ".json" or _is_json(text, "{["):
-        yield from _whole_json(text, source, path)
+        yield from _whole_json(text, source, path, skipped)
         return
     conversation = utterances(text)
     if conversation is None:
@@ -174,18 +178,20 @@ def _is_json(text: str, beginnings: str) -> bool:
     return True
 
 
-def _json_lines(lines: Iterable[str], source: str, path: Path | None) -> Iterator[Document]:
+def _json_lines(
+    lines: Iterable[str], source: str, path: Path | None, skipped: Counter[str] | None
+) -> Iterator[Document]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            yield from documents_of(read_json(line), source)
+            yield from documents_of(read_json(line), source, skipped=skipped)
         except ValueError as error:
             reason = f"not JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
             raise FormatError(reason, path=path, line=number) from error
 
 
-def _whole_json(text: str, source: str, path: Path | None) -> Iterator[Document]:
+def _whole_json(text: str, source: str, path: Path | None, skipped: Counter[str] | None) -> Iterator[Document]:
     if not text.strip():
         return
     try:
@@ -193,12 +199,12 @@ def _whole_json(text: str, source: str, path: Path | None) -> Iterator[Document]
     except json.JSONDecodeError as error:
         lines = text.split("\n")
         if _is_json(next(filter(str.strip, lines)), "{"):  # JSON Lines under another name
-            yield from _json_lines(lines, source, path)
+            yield from _json_lines(lines, source, path, skipped)
             return
         raise FormatError(f"not JSON: {error}", path=path) from error
     for number, record in enumerate(value if isinstance(value, list) else [value], start=1):
         try:
-            yield from documents_of(record, source)
+            yield from documents_of(record, source, skipped=skipped)
         except InputError as error:
             where = f"entry {number}: " if isinstance(value, list) else ""
             raise FormatError(f"{where}{error}", path=path) from error
