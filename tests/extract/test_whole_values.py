@@ -32,6 +32,11 @@ WHOLE = [
     ("I live in Bonn! It is a fine city.", "Bonn"),
     ("My name is Nadia! Hello!", "Nadia"),
     ("My flat number is 12.", "12"),
+    ("My favourite film is Sense and the City.", "Sense and the City"),
+    ("My favourite play is Lady to Rent.", "Lady to Rent"),
+    ("My name is Nadia and I live in Bonn.", "Nadia"),
+    ("My boyfriend is Jan from work.", "Jan"),
+    ("My room is 14C.", "14C"),
 ]
 CUT = [
     ("I like Wham! from before.", "Wham"),

@@ -19,9 +19,11 @@ _FINAL: Final = re.compile(r"(?:['’]s)?[.,;:!?…\"'”’»)\]}*_]*$")
 _NO_PART: Final = re.compile(r"[\"'”’»)\]}…—,;*_]|[.:](?!\d)|–(?!\w)")
 _MARK_INSIDE: Final = re.compile(r"[!?]+(?= [a-z])")
 _NAMES_AFTER: Final = re.compile(r"[!?]+(?: [A-Z][\w'’-]*){1,3}[.!?]*$")
+_NUMBERED_END: Final = re.compile(r"\d[A-Za-z]?\.$")
 _GLUED: Final = re.compile(r"[a-z]I\b")
 _NO_CLAUSE: Final = re.compile(r" (?:and|or|but|nor|so) ")
 _COMPLEMENT: Final = re.compile(r" (?:at|by|for|from|in|of|on|the|to|with) [^.,;:!?]{1,40}(?=[.!]?$)")
+_TITLE_AFTER: Final = re.compile(r" (?:and the|(?:at|for|in|of|on|to|with)(?: the| an?)?) [A-Z][^.,;!?]*(?=[.!?]*$)")
 _OWN: Final = re.compile(r"(?:^|.*[,;:] |.*\b(?:and|but) )(?:my|our|his|her|their)\b[^,;:.!?]* is $", re.IGNORECASE)
 _CODE: Final = re.compile(r"[^\W\d_][^\s!?]*\d[^\s!?]*")
 _PLAIN: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*[.!?]*")
@@ -79,6 +81,8 @@ def whole_statements(
         is_person = one.relation.removeprefix("has ").rpartition(" ")[2].lower() in persons
         if value is not None and is_person and one.relation.startswith("has ") and value[:1].isupper():
             value = _PLACED.split(value, maxsplit=1)[0]
+        elif value is not None and one.relation.startswith("has "):
+            value = _with_title(value, text)
         if subject is None or value is None or _is_of_two(subject, text) or _is_of_two(value, text):
             dropped.add((one.subject, one.relation))
             continue
@@ -122,6 +126,8 @@ def whole_value(value: str, text: str) -> str | None:
         The value, widened to its whole; as it is when the text does not have it in these words, or has it whole
         somewhere; ``None`` when the text continues it and does not show how far.
     """
+    if _NUMBERED_END.search(value) is not None and text.rstrip().endswith(value):
+        value = value[:-1]  # the full stop is that of the sentence
     widened: str | None = value
     places = [match.start() for match in re.finditer(re.escape(value), text)]
     for place in places:
@@ -167,6 +173,15 @@ def _widened(text: str, start: int, end: int) -> str | None:
     if more is None or _OWN.match(text[:start]) is None:
         return None
     return text[start : more.end()]
+
+
+def _with_title(value: str, text: str) -> str:
+    """Return the value of "my X is V" with all of V: "Beauty and the Beast"."""
+    start = text.find(value)
+    if start < 0 or not value[:1].isupper() or _OWN.match(text[:start]) is None:
+        return value
+    more = _TITLE_AFTER.match(text, start + len(value))
+    return value if more is None else value + more[0]
 
 
 def _ending_of(token: str) -> str:

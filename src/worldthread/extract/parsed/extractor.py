@@ -364,6 +364,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         is_simple: whether it is one simple sentence that was taken out of a message.
     """
 
+    persons = PassageExtractor.persons | WORDS["relations"]
+
     def __init__(
         self,
         passage: AnnotatedPassage,

@@ -163,13 +163,13 @@ def statements_of(
             is_english = language == ENGLISH or not is_foreign(body)
             is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
             read = read_english if is_message else read_document or PassageExtractor
-            found = read(passage, speaker or signature_of(text) or USER, is_english).extract()
-            groups += _whole(found, passage)
+            reader = read(passage, speaker or signature_of(text) or USER, is_english)
+            groups += _whole(reader.extract(), passage, reader.persons)
     return groups
 
 
 def _whole(
-    groups: list[tuple[list[Statement], list[Ending]]], passage: AnnotatedPassage
+    groups: list[tuple[list[Statement], list[Ending]]], passage: AnnotatedPassage, persons: frozenset[str]
 ) -> list[tuple[list[Statement], list[Ending]]]:
     """Return what the sentences of a passage state and end, with whole values."""
     said = [sentence.text[sentence.body :] for sentence, _ in passage.sentences]
@@ -178,10 +178,7 @@ def _whole(
         if is_named and said[number - 1].endswith(("!", "?")):
             said[number - 1] += f" {said[number]}"  # "My favourite site is Yahoo! Japan."
     texts = said if len(said) == len(groups) else [" ".join(said)] * len(groups)
-    return [
-        whole_statements(*group, text, WORDS["roles"] | WORDS["persons"])
-        for group, text in zip(groups, texts, strict=True)
-    ]
+    return [whole_statements(*group, text, persons) for group, text in zip(groups, texts, strict=True)]
 
 
 def signature_of(text: str) -> str | None:
@@ -228,6 +225,9 @@ class PassageExtractor:
         states_facts: whether its plain statements are read; not in a language without rules.
         at: world time of the text; ``None`` where that is not known.
     """
+
+    persons: frozenset[str] = WORDS["roles"] | WORDS["persons"]
+    """Nouns for persons, whose names hold no place."""
 
     def __init__(
         self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True, *, at: float | None = None
