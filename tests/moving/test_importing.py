@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import tarfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -435,3 +436,26 @@ def test_a_message_with_a_time_that_cannot_be_meant_costs_no_other(write: Callab
             import_dump(memory, path)
         assert str(path) in str(refusal.value)
         assert memory.stats()["episodes"] == 1
+
+
+def test_slim_chats_in_an_archive_of_many_files_are_read(tmp_path: Path) -> None:
+    def chat(number: int, at: float | None, said_at: float | None) -> dict[str, Any]:
+        said = {"id": "a", "author": {"role": "user"}, "content": {"parts": [f"Hive {number} is calm."]}}
+        nodes = {
+            "r": {"parent": None, "message": None},
+            "a": {"parent": "r", "message": {**said, "create_time": said_at}},
+        }
+        return {"id": f"c{number}", "mapping": nodes} | ({} if at is None else {"create_time": at})
+
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, times in enumerate(((1.7e9, None), (None, 1.7e9), (None, None))):
+            archive.writestr(f"conversations-{number:03}.json", json.dumps([chat(number, *times)]))
+        archive.writestr("user.json", json.dumps({"id": "u"}))
+    with Memory(model="none", embedder="fake") as memory:
+        done = import_dump(memory, path)
+        assert sorted(episode.text for episode in memory.episodes()) == [
+            "user: Hive 0 is calm.",
+            "user: Hive 1 is calm.",
+        ]
+    assert done.left_out["without a time"] == 1
