@@ -152,9 +152,10 @@ def test_kinds_and_arguments_are_checked() -> None:
         for question in ("", "  ", None):
             with pytest.raises(InputError, match="question"):
                 memory.recall(question)  # type: ignore[arg-type]
-        for content in ("", "   \n", 7, [], [7], {}, [{"role": "user"}], [{"content": 3}], [("a", "b")], None):
+        for content in ("", "   \n", 7, [], [7], {}, [{"content": 3}], [("a", "b")], None):
             with pytest.raises(InputError):
                 memory.remember(content)  # type: ignore[arg-type]
+        assert memory.remember([{"role": "user"}]).skipped == 1  # a turn without text
         assert memory.stats()["episodes"] == 1
 
 
