@@ -2,8 +2,9 @@
 
     python benchmarks/asking/fit.py benchmarks/asking/lives/*.jsonl [--reader core] [--keep FOLDER] [--write]
 
-For each life, weights and the threshold that the other lives give answer its questions; the sum is printed. The
-threshold is the one with the most right answers of which at most ``--wrong`` of all questions are wrong.
+For each life, the weights that the other lives give answer its questions; the sum is printed, at the threshold in use
+and at the one with the most right answers of which at most ``--wrong`` of all questions are wrong. ``--write`` writes
+the weights only: the threshold is chosen by hand, ``THRESHOLD`` in ``worldthread.answering.decision``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 import worldthread.answer
 from worldthread.answering import weights as written
 from worldthread.answering.agreement import MEASURES
-from worldthread.answering.decision import DECISION_MEASURES, best_evidence
+from worldthread.answering.decision import DECISION_MEASURES, THRESHOLD, best_evidence
 from worldthread.answering.finding import Judged, MemoryAccess, judge
 from worldthread.answering.replies import reply
 
@@ -31,8 +32,6 @@ Floats = NDArray[np.float64]
 PENALTY: Final = 3.0
 """Weight of the squared weights of standardised measures."""
 STEPS: Final = 30
-SURE: Final = 0.99
-"""Stands for the confidence in a statement that says what is asked: no threshold is above it."""
 _PARTS: Final = 4
 
 
@@ -55,6 +54,27 @@ class Asked:
         return np.array(
             [a is not None and bool(expected) and outcome(a, expected) == "right" for a in self.answers], np.float64
         )
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a model makes of a question.
+
+    Args:
+        asked: the question.
+        probability: how likely its best candidate answers; 0 without one.
+        surely: whether that answers whatever the threshold.
+        right: whether that is right.
+    """
+
+    asked: Asked
+    probability: float
+    surely: bool
+    right: bool
+
+    def confidence(self, threshold: float) -> float:
+        """Return the confidence that is shown with the answer."""
+        return max(self.probability, threshold) if self.surely else self.probability
 
 
 @dataclass(frozen=True)
@@ -118,8 +138,8 @@ def best_of(one: Asked, bias: float, weights: Floats) -> tuple[int, tuple[float,
     return order[0], evidence.measures
 
 
-def answered(asked: Sequence[Asked], model: Model) -> list[tuple[Asked, float, bool]]:
-    """Return for each question the confidence in its best candidate, 0 without one, and whether that is right."""
+def answered(asked: Sequence[Asked], model: Model) -> list[Judgement]:
+    """Return for each question what a model makes of its best candidate."""
     found = []
     for one in asked:
         best = best_of(one, model.bias, model.weights)
@@ -127,18 +147,22 @@ def answered(asked: Sequence[Asked], model: Model) -> list[tuple[Asked, float, b
         probability = float(1 / (1 + np.exp(-total)))
         surely = best is not None and best[1][DECISION_MEASURES.index("surely")] == 1
         is_right = best is not None and bool(one.right[best[0]])
-        found.append((one, max(probability, SURE) if surely else probability, is_right))
+        found.append(Judgement(one, probability, surely, is_right))
     return found
 
 
-def counts(found: Sequence[tuple[Asked, float, bool]], threshold: float) -> tuple[int, int, int]:
+def counts(found: Sequence[Judgement], threshold: float) -> tuple[int, int, int]:
     """Return how many are right (refusals of what a life does not tell among them), refused and wrong."""
-    right = sum(ok if p >= threshold else not one.question.expected for one, p, ok in found)
-    wrong = sum(p >= threshold and not ok for _, p, ok in found)
+    are_given = [one.confidence(threshold) >= threshold for one in found]
+    right = sum(
+        one.right if is_given else not one.asked.question.expected
+        for one, is_given in zip(found, are_given, strict=True)
+    )
+    wrong = sum(is_given and not one.right for one, is_given in zip(found, are_given, strict=True))
     return right, len(found) - right - wrong, wrong
 
 
-def threshold_of(found: Sequence[tuple[Asked, float, bool]], most: float) -> float:
+def threshold_of(found: Sequence[Judgement], most: float) -> float:
     """Return the threshold with the most right answers of which at most a share of all questions is wrong."""
     steps = [step / 100 for step in range(20, 99)]
     allowed = [step for step in steps if counts(found, step)[2] <= most * len(found)]
@@ -172,9 +196,9 @@ def asked_question(life: str, question: LifeQuestion, one: Judged) -> Asked:
     )  # fmt: skip
 
 
-def report(asked: Sequence[Asked], most: float) -> float:
-    """Print what holds for each life with the weights of the others; return the threshold of all."""
-    everything = []
+def report(asked: Sequence[Asked], most: float) -> None:
+    """Print what holds for each life with the weights of the others, at the threshold of all and at that in use."""
+    everything: list[Judgement] = []
     for life in sorted({one.life for one in asked}):
         model = fit([one for one in asked if one.life != life])
         found = answered([one for one in asked if one.life == life], model)
@@ -183,17 +207,17 @@ def report(asked: Sequence[Asked], most: float) -> float:
     for life in sorted({one.life for one in asked}):
         print(
             f"{life} left out: right, refused, wrong",
-            *counts([row for row in everything if row[0].life == life], chosen),
+            *counts([one for one in everything if one.asked.life == life], chosen),
         )
-    print(f"all, at {chosen:.2f}:", *counts(everything, chosen), "of", len(everything))
+    for threshold in sorted({chosen, THRESHOLD}):
+        print(f"all, at {threshold:.2f}:", *counts(everything, threshold), "of", len(everything))
     for low in (0.5, 0.6, 0.7, 0.8, 0.9):
-        band = [ok for _, p, ok in everything if low <= p < low + 0.1]
+        band = [one.right for one in everything if low <= one.confidence(chosen) < low + 0.1]
         print(f"confidence {low:.1f} to {low + 0.1:.1f}: {sum(band)} of {len(band)} right")
-    return chosen
 
 
-def write(model: Model, threshold: float) -> None:
-    """Write the weights into the package."""
+def write(model: Model) -> None:
+    """Write the weights into the package; the threshold is set by hand, in ``worldthread.answering.decision``."""
 
     def table(names: Sequence[str], values: Floats) -> str:
         return "\n".join(f'    "{name}": {value:.3f},' for name, value in zip(names, values, strict=True))
@@ -205,8 +229,7 @@ def write(model: Model, threshold: float) -> None:
         f"WEIGHTS: Final[dict[str, float]] = {{\n{table(MEASURES, model.weights)}\n}}\n"
         f'"""The weight of each measure of a candidate."""\n\nDECISION_BIAS: Final = {model.decision_bias:.3f}\n'
         f"DECISION_WEIGHTS: Final[dict[str, float]] = {{\n{table(DECISION_MEASURES, model.decision_weights)}\n}}\n"
-        f'"""The weight of each measure of the best candidate."""\n\nTHRESHOLD: Final = {threshold:.2f}\n'
-        '"""A question with a lower probability is not answered."""\n',
+        '"""The weight of each measure of the best candidate."""\n',
         encoding="utf-8",
     )
 
@@ -227,9 +250,9 @@ def main() -> None:
             for reader in options.reader or READERS
             for one in asked_of(life, reader, options.keep or Path(folder))
         ]
-    threshold = report(asked, options.wrong)
+    report(asked, options.wrong)
     if options.write:
-        write(fit(asked), threshold)
+        write(fit(asked))
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ import pytest
 
 from worldthread import Memory
 from worldthread.answering.agreement import MEASURES
-from worldthread.answering.decision import DECISION_MEASURES, best_evidence, rank
+from worldthread.answering.decision import DECISION_MEASURES, THRESHOLD, best_evidence, rank
 from worldthread.answering.details import asked_detail, lacks_detail
 from worldthread.answering.parts import answering_time, lacks_kind, says_only_when
 from worldthread.answering.question import parsed
-from worldthread.answering.weights import DECISION_WEIGHTS, THRESHOLD, WEIGHTS
+from worldthread.answering.weights import DECISION_WEIGHTS, WEIGHTS
 from worldthread.answering.wording import ME, Persons, wording
 from worldthread.extract.prose.extractor import ProseExtractor
 

@@ -79,6 +79,3 @@ DECISION_WEIGHTS: Final[dict[str, float]] = {
     "attribute": 1.495,
 }
 """The weight of each measure of the best candidate."""
-
-THRESHOLD: Final = 0.75
-"""A question with a lower probability is not answered."""
