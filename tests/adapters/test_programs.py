@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from worldthread.installation import install_command
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "adapters"
 
@@ -36,16 +38,17 @@ before: Anna likes green tea.
     "entity_graph": ("worldthread", "['Anna']\nAcme\n"),
     "opentelemetry_spans": ("opentelemetry.sdk", "upsert_memory\nretrieval\nsearch_memory\nask\n"),
 }
-ADAPTERS = {  # module: (the package that it imports, what to install)
-    "langgraph": ("langgraph", "'worldthread[langgraph]'"),
-    "langchain": ("langchain_core", "'worldthread[langchain]'"),
-    "claude": ("anthropic", "'worldthread[claude]'"),
-    "agents_sdk": ("agents", "'worldthread[openai-agents]'"),
-    "llamaindex": ("llama_index", "'worldthread[llama-index]'"),
-    "pydanticai": ("pydantic_ai", "'worldthread[pydantic-ai]'"),
+ADAPTERS = {  # module: (the package that it imports, the extra or the package to install)
+    "langgraph": ("langgraph", "langgraph"),
+    "langchain": ("langchain_core", "langchain"),
+    "claude": ("anthropic", "claude"),
+    "agents_sdk": ("agents", "openai-agents"),
+    "llamaindex": ("llama_index", "llama-index"),
+    "pydanticai": ("pydantic_ai", "pydantic-ai"),
     "crewai": ("crewai", "crewai"),
     "autogen": ("autogen_core", "autogen-core"),
 }
+WITHOUT_EXTRA = {"crewai", "autogen-core"}
 SHARED = {"__init__", "conversation_log", "entity_graph", "keyed", "memory_files", "memory_tools"}
 
 
@@ -100,8 +103,11 @@ def test_neither_the_package_nor_the_shared_modules_import_a_framework(tmp_path:
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_without_its_package_an_adapter_says_what_to_install(name: str, tmp_path: Path) -> None:
+def test_without_its_package_an_adapter_says_what_to_install(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package, wanted = ADAPTERS[name]
+    monkeypatch.chdir(tmp_path)  # where the program runs: the command depends on it
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
         f"try: import worldthread.adapters.{name}\n"
@@ -110,7 +116,8 @@ def test_without_its_package_an_adapter_says_what_to_install(name: str, tmp_path
     done = python(code, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("MissingExtraError ")
-    assert f"pip install {wanted}\n" in done.stdout
+    command = f"pip install {wanted}" if wanted in WITHOUT_EXTRA else install_command(wanted)
+    assert done.stdout.endswith(f":\n    {command}\n"), done.stdout
 
 
 @pytest.mark.parametrize("name", ADAPTERS)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from worldthread.errors import InputError, MissingExtraError, ModelConfigError
+from worldthread.installation import install_command
 from worldthread.models import chat_model
 from worldthread.models.chat import ChatRequest, Message
 from worldthread.models.config import load_config
@@ -59,7 +61,7 @@ def test_the_model_is_named_by_its_file(gguf: Path) -> None:
 
 def test_the_package_is_missing(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(MissingExtraError, match=r"worldthread\[local\]"):
+    with pytest.raises(MissingExtraError, match=re.escape(install_command("local")) + "$"):
         LocalChat(gguf).complete(REQUEST)
 
 

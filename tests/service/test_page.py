@@ -43,7 +43,7 @@ def test_the_page_opens_for_tokens_of_its_memory(tmp_path: Path, monkeypatch: py
             assert (refused.status_code, "the page" in refused.text) == (401, False)
             assert client.get("/api/memories/file", headers={"authorization": f"Bearer {token}"}).status_code == 401
         assert "the page" in client.get("/", params={"token": anna}).text
-        assert client.get("/api/memories/file").json()["counts"]["episodes"] == 1  # by its cookie
+        assert client.get("/api/memories/file").json()["counts"]["texts"] == 1  # by its cookie
         assert client.post("/api/memories/file/forget", json={"ids": ["x"]}).status_code == 403
         # the other memories of the file, and the model of the environment, are not for this page
         assert [one["key"] for one in client.get("/api/memories").json()["memories"]] == ["file"]
