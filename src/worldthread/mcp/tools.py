@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, get_args, get_origin
 
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ToolAnnotations
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from worldthread.mcp.reading import ReadingTools
 from worldthread.mcp.reference_tools import ReferenceTools
@@ -151,6 +151,12 @@ def _nullable(parameter: inspect.Parameter) -> inspect.Parameter:
     annotation = parameter.annotation
     if get_origin(annotation) is Annotated:
         kind, *rest = get_args(annotation)
+        if kind is str:  # it stays one: the SDK reads JSON out of the text of every other kind
+            nullable = BeforeValidator(
+                lambda value: parameter.default if value is None else value,
+                json_schema_input_type=Annotated[(str | None, *rest)],
+            )
+            return parameter.replace(annotation=Annotated[(str, *rest, nullable)])
         return parameter.replace(annotation=Annotated[(kind | None, *rest)])
     return parameter.replace(annotation=annotation | None)
 
