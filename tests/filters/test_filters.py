@@ -31,6 +31,8 @@ def check_query(memory: Memory, definition: Definition, chance: Random, where: F
     def is_about(version: Version) -> bool:
         statement = version.statement
         names = (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
+        if isinstance(statement, Thesis):  # a sentence is also about every name in its words
+            names = (*names, *statement.text.strip(".").split())
         return entity.lower() in (name.lower() for name in names)
 
     def holds(version: Version) -> bool:
