@@ -106,10 +106,23 @@ def disagreement(question: ParsedQuestion, one: EvidenceCandidate, persons: Pers
                 question.kind != "yes-no" and one.wording.is_negated[clause] and not any(question.wording.is_negated)
             ),
         ),
-        ("over", lambda: (is_state and bool(_PHASES & one.stems - asked)) or _is_outdated(question, one)),
+        (
+            "over",
+            lambda: (
+                (is_state and bool(_PHASES & one.stems - asked) and not asks_for_subject(question, one))
+                or _is_outdated(question, one)
+            ),
+        ),
         ("unsure", lambda: question.kind == "yes-no" and _is_unsure(question, one, persons, clause)),
         ("kind", lambda: _lacks_kind(question, one)),
-        ("nothing new", lambda: question.kind not in ("yes-no", "time") and not one.stems - asked - STOP_STEMS),
+        (
+            "nothing new",
+            lambda: (
+                question.kind not in ("yes-no", "time")
+                and not one.stems - asked - STOP_STEMS
+                and not asks_for_subject(question, one)
+            ),
+        ),
     )
     return next((name for name, differs in checks if differs()), None)
 
@@ -306,6 +319,7 @@ def _row(
     kind = question.kind
     attribute = _attribute(question, words, soft)
     is_theirs = same == 1 or (owning == 1 and attribute >= _SAME) or (question.subject is None and bool(question.names))
+    is_theirs = is_theirs or asks_for_subject(question, one)
     if kind == "thing" and same != 1 and one.fact is None and _mentions_attribute(question, one):
         is_theirs = False  # "I lost my job" does not say what it is
     is_said = _stated(question, one) or min(soft, default=1.0) >= _SAME
@@ -323,6 +337,19 @@ def _row(
         yes * hedged, float(kind == "time"), float(kind == "place"), float(kind == "person"),
         float(kind == "number"), float(kind == "thing"), float(question.asks_name), float(question.is_past),
     ]  # fmt: skip
+
+
+def asks_for_subject(question: ParsedQuestion, one: EvidenceCandidate) -> bool:
+    """Return whether a question says the relation and the object of a fact and nothing else, and asks for its subject.
+
+    Args:
+        question: the question.
+        one: a candidate.
+    """
+    if question.subject is not None or one.fact is None:
+        return False
+    said = set(words_of(f"{one.fact.relation} {one.fact.object}")) - STOP_STEMS
+    return len(said) > 1 and said == set(question.words) and not set(words_of(one.fact.subject)) & said
 
 
 def _attribute(question: ParsedQuestion, words: Sequence[str], soft: Sequence[float]) -> float:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.answering.agreement import MEASURES, disagreement, measures, words_to_embed
+from worldthread.answering.agreement import MEASURES, asks_for_subject, disagreement, measures, words_to_embed
 from worldthread.answering.candidates import EvidenceCandidate, candidates, learned_persons, names_in, own_names_in
 from worldthread.answering.decision import THRESHOLD, Evidence, best_evidence, rank
 from worldthread.answering.question import ParsedQuestion, parsed
@@ -189,6 +189,8 @@ def judge(text: str, memory: MemoryAccess) -> Judged:
     reasons = [disagreement(question, one, persons) for one in found]
     set_aside = [one for one, reason in zip(found, reasons, strict=True) if reason in _MAY_CHANGE]
     found = [one for one, reason in zip(found, reasons, strict=True) if reason is None]
+    # a fact that says all of the question but what is asked for leaves nothing to weigh
+    found = [one for one in found if asks_for_subject(question, one)] or found
     if not found:
         return Judged(question, recall, [], np.zeros((0, 0)), np.zeros(0))
     rarities = dict(zip(question.words, memory.rarities(question.words), strict=True))

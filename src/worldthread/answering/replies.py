@@ -40,11 +40,17 @@ def reply(question: ParsedQuestion, one: EvidenceCandidate) -> str | None:
     ends = [
         end
         for end, said in ((fact.object, one.object_said), (fact.subject, one.subject_said))
-        if said != "I" and not set(words_of(end)) - STOP_STEMS <= asked
+        if said != "I" and not _is_said_in(end, question.text, asked)
     ]
     if not ends:
         return None
     return _as_people_write(ends[0])
+
+
+def _is_said_in(end: str, text: str, asked: set[str]) -> bool:
+    """Return whether a question says the end of a fact; one without telling words must stand in it as it is."""
+    words = set(words_of(end)) - STOP_STEMS
+    return words <= asked if words else end in text
 
 
 def _as_people_write(value: str) -> str:
