@@ -78,6 +78,12 @@ def test_what_a_helper_throws_comes_out_and_nothing_is_lost(
     with opened(tmp_path / "m", **options) as memory:
         memory.record.add(KNOWN)
         came = outcome(lambda: memory.remember_many(["Ben is ill.", "Cid is old."], at=2))
+        if step == "embed" and isinstance(error, Exception):  # the texts are recorded by then
+            assert (came.added, came.unread, len(came.problems)) == (2, 0, 1)
+            assert came.problems[0].startswith("the texts are kept, and the next question computes their vectors")
+            assert came.problems[0].endswith(f"failed now: {error}")
+            assert {e.text for e in memory.episodes()} == {KNOWN.text, "Ben is ill.", "Cid is old."}
+            came = outcome(lambda: memory.recall("Who is ill?"))
         assert isinstance(came, BaseException), f"{came} was reported"
         assert isinstance(came, (type(error), RuntimeError, WorldthreadError))
     with opened(tmp_path / "m") as memory:
@@ -145,11 +151,16 @@ def test_odd_vectors_are_refused_and_not_kept(kind: str, tmp_path: Path) -> None
     embedder.embed = lambda given: ODD_VECTORS[kind](len(list(given)))  # type: ignore[method-assign]
     with opened(tmp_path / "m", embedder=embedder) as memory:
         memory.record.add(KNOWN)
-        for call in (lambda: memory.remember("Ben is ill.", at=2), lambda: memory.recall("Anna")):
-            came = outcome(call)
-            assert isinstance(came, (ModelError, InputError)), came
-            assert embedder.name in str(came) or "vector" in str(came)
+        told = memory.remember("Ben is ill.", at=2)  # the text is recorded by then
+        assert (told.added, told.unread, len(told.problems)) == (1, 0, 1)
+        assert told.problems[0].startswith("the texts are kept, and the next question computes their vectors")
+        came = outcome(lambda: memory.recall("Anna"))
+        assert isinstance(came, (ModelError, InputError)), came
+        assert embedder.name in str(came) or "vector" in str(came)
+        assert told.problems[0].endswith(f"failed now: {came}")
     with opened(tmp_path / "m") as memory:  # the same name, repaired
         assert memory.stats()["vectors"] == 0
         assert memory.episode(KNOWN.id) == KNOWN
+        assert [e.text for e in memory.episodes()] == [KNOWN.text, "Ben is ill."]
         assert "Rome" in memory.recall("Where does Anna live?").text
+        assert memory.stats()["vectors"] > 0

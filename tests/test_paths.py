@@ -197,11 +197,14 @@ def test_a_log_that_exists_keeps_its_mode(tmp_path: Path) -> None:
 
 
 def test_an_export_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     with Memory(embedder="fake") as memory:
-        for path in (tmp_path / "missing" / "export.jsonl", tmp_path):
+        for path in (tmp_path / "file" / "export.jsonl", tmp_path):
             with pytest.raises(StoreError, match="cannot be written"):
                 memory.export(path)
-    assert not [*tmp_path.iterdir()]
+        assert [path.name for path in tmp_path.iterdir()] == ["file"]
+        assert memory.export(tmp_path / "missing" / "export.jsonl") == 0
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["export.jsonl", "file", "missing"]
 
 
 WRITERS = {"write_text", "write_bytes", "mkdir", "makedirs", "touch", "NamedTemporaryFile", "mkdtemp"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from worldthread import Episode, Filter, InputError, Memory, MissingExtraError, NotFoundError, telemetry
+from worldthread.installation import install_command
 
 ADAPTER = "OpenTelemetry"
 PACKAGES = (
@@ -271,7 +273,7 @@ def test_mistakes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(model="none", embedder="fake") as memory, pytest.raises(InputError, match="on, content or off"):
         memory.recall("Anna?")
     monkeypatch.setitem(sys.modules, "opentelemetry.metrics", None)
-    with pytest.raises(MissingExtraError, match=r"worldthread\[otel\]"):
+    with pytest.raises(MissingExtraError, match=re.escape(install_command("otel"))):
         telemetry.enable()
 
 

@@ -422,7 +422,7 @@ def test_an_export_never_leaves_half_a_file(path: Path, tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="cannot be written"):
             store.export(tmp_path)
         with pytest.raises(StoreError, match="cannot be written"):
-            store.export(tmp_path / "no" / "where")
+            store.export(target / "where")
         with pytest.raises(StoreError, match="cannot be read"):
             store.import_(tmp_path / "absent")
         with pytest.raises(StoreError, match="cannot be read"):
@@ -430,6 +430,8 @@ def test_an_export_never_leaves_half_a_file(path: Path, tmp_path: Path) -> None:
         assert target.read_text() == "precious"
         assert store.export(target) == 5
         assert len(target.read_text().splitlines()) == 6
+        assert store.export(tmp_path / "no" / "where") == 5
+        assert (tmp_path / "no" / "where").read_bytes() == target.read_bytes()
     assert not list(tmp_path.rglob("*.part"))
 
 

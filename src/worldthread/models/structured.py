@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from worldthread.decoding import decode_json
+from worldthread.decoding import convert, decode_json
 from worldthread.errors import AnswerError, InputError
 from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.prompts import load_prompt
@@ -161,7 +161,7 @@ def read_meant(text: str, into: type[T]) -> T | None:
     plain = _LAST_COMMA.sub(lambda found: found["text"] or "", text)
     try:
         found = [json.loads(one) for one in _objects(plain)]
-        return msgspec.convert(_as_wanted(found[0], into), into) if len(found) == 1 else None
+        return convert(_as_wanted(found[0], into), into) if len(found) == 1 else None
     except (AnswerError, msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
         return None
 
