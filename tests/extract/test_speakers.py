@@ -58,13 +58,20 @@ def test_random_names_are_neither_merged_nor_lost() -> None:
         assert_everybody_has_their_own(memory, speakers)
 
 
-@pytest.mark.parametrize("role", ["assistant", "system"])
-def test_a_program_states_nothing_of_itself_and_its_turns_are_kept(role: str) -> None:
+def test_a_program_states_nothing_of_itself_and_its_turns_are_kept() -> None:
     with Memory(embedder=FakeEmbedder()) as memory:
-        memory.remember([{"role": role, "content": "I live in Rome. Anna works at Bayer."}])
-        stated = {str(v.statement) for v in memory.about(role)}
-        assert stated == {f"{role}: I live in Rome.", f"{role}: Anna works at Bayer."}
+        memory.remember([{"role": "assistant", "content": "I live in Rome. Anna works at Bayer."}])
+        stated = {str(v.statement) for v in memory.about("assistant")}
+        assert stated == {"assistant: I live in Rome.", "assistant: Anna works at Bayer."}
         assert [str(v.statement) for v in memory.about("Anna") if isinstance(v.statement, Fact)]
+
+
+def test_what_the_system_says_is_left_out() -> None:
+    with Memory(embedder=FakeEmbedder()) as memory:
+        told = [("system", "I live in Rome. Anna works at Bayer."), ("user", "Ben works at Siemens.")]
+        memory.remember([{"role": role, "content": content} for role, content in told])
+        assert memory.about("system") == memory.about("Anna") == []
+        assert [str(v.statement) for v in memory.about("Ben") if isinstance(v.statement, Fact)]
 
 
 def test_the_content_of_a_message_names_no_speaker() -> None:

@@ -164,8 +164,6 @@ def test_csv_keeps_every_text_and_source(memory: Memory) -> None:
 def test_a_memory_comes_back_from_cogx(hostile: bool, memory: Memory, tmp_path: Path) -> None:
     if not hostile:
         memory.forget(next(one.id for one in memory.episodes() if one.source == "a\tb"))
-    turns = Fact("Key 1", "is in", "Box", valid_to=7.5)  # of a game, which are no dates
-    memory.record.add(Episode("game", 3.0, "game", Extraction("test/1", (turns,))))
     path = tmp_path / "memory.cogx.tar.gz"
     export_statements(memory, path, "cogx", only_current=False)
     with Memory(model="none", embedder="fake") as copy:
@@ -177,6 +175,22 @@ def test_a_memory_comes_back_from_cogx(hostile: bool, memory: Memory, tmp_path: 
         again = tmp_path / "again.cogx.tar.gz"
         export_statements(copy, again, "cogx", only_current=False)
         assert of_cogx(again.read_bytes()) == of_cogx(path.read_bytes())
+
+
+def test_turns_come_back_from_cogx_and_not_beside_dates(memory: Memory, tmp_path: Path) -> None:
+    episode = Episode("game", 3.0, "game", Extraction("test/1", (Fact("Key 1", "is in", "Box", valid_to=7.5),)))
+    with Memory(model="none", embedder="fake") as game, Memory(model="none", embedder="fake") as copy:
+        game.record.add(episode)
+        export_statements(game, tmp_path / "game.cogx.tar.gz", "cogx", only_current=False)
+        import_dump(copy, tmp_path / "game.cogx.tar.gz")
+        assert held(copy, only_current=False) == held(game, only_current=False)
+    dates = held(memory, only_current=False)
+    memory.record.add(episode)
+    export_statements(memory, tmp_path / "both.cogx.tar.gz", "cogx", only_current=False)
+    with Memory(model="none", embedder="fake") as copy:
+        done = import_dump(copy, tmp_path / "both.cogx.tar.gz")
+        assert done.left_out["with a time that cannot be meant"] == 1
+        assert held(copy, only_current=False) == dates
 
 
 def test_jsonld_is_read_as_rdf(memory: Memory) -> None:
@@ -232,8 +246,10 @@ def test_targets_that_cannot_be_written(tmp_path: Path) -> None:
             export_statements(memory, tmp_path / "out", "xlsx")
         with pytest.raises(InputError, match="belongs to the memory itself"):
             export_statements(memory, path, "csv")
+        assert export_statements(memory, tmp_path / "absent" / "out", "csv") == 1, "the folder is made"
+        assert (tmp_path / "absent" / "out").is_file()
         with pytest.raises(StoreError, match="cannot be written"):
-            export_statements(memory, tmp_path / "absent" / "out", "csv")
+            export_statements(memory, tmp_path / "absent" / "out" / "below", "csv")
         assert export_statements(memory, tmp_path / "out", "csv") == 1
 
 
