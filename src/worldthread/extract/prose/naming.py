@@ -52,7 +52,9 @@ _ENUMERATED: Final = re.compile(r",? (?:and|or) (?:I|me|[^\W\d_a-zß-öø-ÿ][^\
 _APPOSED: Final = re.compile(r", (?:my|our|his|her|their|your|the|an?|who|whose)\b")
 _NEXT_WORD: Final = re.compile(r"(?:['’]s)? (?P<word>[^\W\d_]+(?:['’]t)?)\b(?P<of_many> (?:are|were|have|do)\b)?")
 _PRESENT: Final = re.compile(r"[a-z]{2,}[^sui\W]s$")
-_PAST: Final = re.compile(r"(?!(?:need|seed|speed|feed|deed|weed|breed|greed|hundred|sacred|shed|bed|red)$)\w{2,}ed$")
+_PAST: Final = re.compile(  # before "ed" stands a stem, which has a vowel
+    r"(?!(?:need|seed|speed|feed|deed|weed|breed|greed|hundred|sacred)$)(?=\w*[aeiouy]\w*ed$)\w{2,}ed$"
+)
 _PLURAL: Final = re.compile(r"[^aious]s$")
 _RELATED: Final = re.compile(
     r"(?:\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Yy]our)|['’]s) (?:[a-z][a-z'-]* ){1,3}$|\b(?:I|me|[Mm]yself) and $"
