@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from typing import Final
 
@@ -11,7 +10,7 @@ from worldthread.answering.candidates import EvidenceCandidate
 from worldthread.answering.parts import answering_time, says_only_when
 from worldthread.answering.question import ParsedQuestion
 from worldthread.answering.tables import LISTS
-from worldthread.extract.when import is_date, shown_time
+from worldthread.extract.when import is_date, shown_name, shown_time
 from worldthread.retrieve.words import STOP_STEMS, words_of
 
 _LIKES: Final = frozenset(words_of(" ".join(LISTS["likes"])))
@@ -44,7 +43,7 @@ def reply(question: ParsedQuestion, one: EvidenceCandidate) -> str | None:
     ]
     if not ends:
         return None
-    return _as_people_write(ends[0])
+    return shown_name(ends[0])
 
 
 def _is_said_in(end: str, text: str, asked: set[str]) -> bool:
@@ -53,19 +52,13 @@ def _is_said_in(end: str, text: str, asked: set[str]) -> bool:
     return words <= asked if words else end in text
 
 
-def _as_people_write(value: str) -> str:
-    """Return a day without a year, "--03-17", as "17 March"."""
-    day = re.fullmatch(r"--(\d\d)-(\d\d)", value)
-    return value if day is None else f"{int(day[2])} {calendar.month_name[int(day[1])]}"
-
-
 def _time(question: ParsedQuestion, one: EvidenceCandidate) -> str:
     """Return the time that a sentence names as a date, with the sentence if it says more; else it with its own date."""
     named = answering_time(one.sentence, one.at)
     if named is not None:
         return named if says_only_when(question, one.sentence, one.at) else f"{named} ({one.sentence})"
     if one.fact is not None and re.search(r"\d|day\b", one.fact.object):
-        return _as_people_write(one.fact.object)
+        return shown_name(one.fact.object)
     return f"{one.text} ({shown_time(one.at)})" if is_date(one.at) else one.text
 
 
