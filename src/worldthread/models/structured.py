@@ -148,8 +148,9 @@ def complete_structured(model: ChatModel, request: ChatRequest, into: type[T]) -
 def read_meant(text: str, into: type[T]) -> T | None:
     """Read an answer that is not as it was asked for, where there is no doubt what is meant.
 
-    A number or a truth value where a text is wanted is that text, a text of digits is a number, an absent list is empty
-    and an absent value that may be null is null; a comma after the last element counts for nothing.
+    A number or a truth value where a text is wanted is that text, and a text of digits is a number. Beside something
+    that was asked for, an absent list is empty and an absent value that may be null is null. A comma after the last
+    element counts for nothing.
 
     Args:
         text: the answer, which :func:`parse_answer` does not read.
@@ -177,8 +178,11 @@ def _as_wanted(value: Any, wanted: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(value, dict):
         fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
         found = {name: _as_wanted(one, fields[name].type) if name in fields else one for name, one in value.items()}
-        for name, field in fields.items():
-            if value and field.required and name not in found:
+        required = {name: field for name, field in fields.items() if field.required}
+        if found.keys().isdisjoint(required):
+            return found  # nothing of what was asked for: no answer, rather than an empty one
+        for name, field in required.items():
+            if name not in found:
                 if get_origin(field.type) is list:
                     found[name] = []
                 elif type(None) in get_args(field.type):
