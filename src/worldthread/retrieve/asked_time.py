@@ -147,7 +147,7 @@ def named_times(question: str, now: float, offset: float = 0.0) -> NamedTimes:
         return NamedTimes()
     language = language_of(question)
     found = time_expressions(question, now + offset, language=language)
-    named = [one for one in found if _period(one) is not None]
+    named = [one for one in found if period_asked(one) is not None]
     is_past = Tenses(question, table(language)).is_certainly_past(0)
     event = _event_clause(question, named, language) if is_past else None
     outside = _without(question, named)
@@ -155,14 +155,14 @@ def named_times(question: str, now: float, offset: float = 0.0) -> NamedTimes:
         outside = outside.replace(event.words, " ")
     return NamedTimes(
         tuple(question[one.start : one.end] for one in named),
-        tuple(_earlier(interval, offset) for one in named if (interval := _period(one)) is not None),
+        tuple(_earlier(interval, offset) for one in named if (interval := period_asked(one)) is not None),
         named_years(outside),
         event,
         is_past,
     )
 
 
-def _period(expression: TimeExpression) -> Interval | None:
+def period_asked(expression: TimeExpression) -> Interval | None:
     """Return the time that an expression asks about; ``None`` for lengths and for what recurs."""
     if expression.role in ("duration", "recurring"):
         return None
@@ -267,7 +267,7 @@ def _span(number: int, graph: TemporalGraph) -> tuple[Interval, bool] | None:
     if not tells_past(statement.text):
         return interval, False
     told = graph.episode(versions[0].sources[0]).at
-    stated = [_period(one) for one in time_expressions(statement.text, told, language=language_of(statement.text))]
+    stated = [period_asked(one) for one in time_expressions(statement.text, told, language=language_of(statement.text))]
     times = [one for one in stated if one is not None]
     return (times[0] if len(times) == 1 else interval), True
 

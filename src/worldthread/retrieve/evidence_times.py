@@ -22,12 +22,12 @@ from functools import cache
 from typing import Final
 
 from worldthread.extract.prose.sentences import split_sentences
-from worldthread.extract.times import named_period, time_expressions
+from worldthread.extract.times import time_expressions
 from worldthread.extract.when import DAY
 from worldthread.graph import TemporalGraph
 from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.selection import StatementSelection
-from worldthread.retrieve.asked_time import language_of, named_years, tells_past, year_interval
+from worldthread.retrieve.asked_time import language_of, named_years, period_asked, tells_past, year_interval
 from worldthread.retrieve.words import STOP_STEMS, words_of
 from worldthread.types import AskedTime, Fact, Interval, Thesis, Version
 
@@ -182,16 +182,9 @@ class EvidenceTimes:
         """Return the times that a sentence states, told at a time."""
         if self._left <= 0:
             return (Interval(math.inf),)  # meets nothing
-        return self._read(text, at)
-
-    def _read(self, text: str, at: float) -> tuple[Interval, ...]:
         self._left -= 1
-        found = []
-        for one in time_expressions(text, at, language=language_of(text)):
-            low, high = (None, None) if one.role in ("duration", "recurring") else named_period(one)
-            if low is not None or high is not None:
-                found.append(Interval(-math.inf if low is None else low, math.inf if high is None else high))
-        return tuple(found) or tuple(map(year_interval, named_years(text)))
+        read = map(period_asked, time_expressions(text, at, language=language_of(text)))
+        return tuple(one for one in read if one is not None) or tuple(map(year_interval, named_years(text)))
 
 
 def _is_undated(record: EpisodeRecord) -> bool:
