@@ -154,6 +154,8 @@ class PeopleSpokenOf:
         if is_subject and first.tag_ == "NNP" and first.text.istitle() and first.text.lower() not in named | _TIMES:
             found[first.text] = None
             named.add(first.text.lower())
+            # "Tom met Sam": "he" may be either; a name that is the object alone may be a place
+            found |= {t.text: None for t in tokens[1:] if t.dep_ == "dobj" and t.tag_ == "NNP"}
         others = {p for p in persons if p in text and not any(p in one for one in found)}
         if others and not is_introduced:
             found |= dict.fromkeys(others)
