@@ -45,9 +45,9 @@ from worldthread.record import (
     describe_store,
     known_keys,
     next_time,
+    theses_naming,
     to_asked_time,
     to_world_time,
-    versions_naming,
 )
 from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
 from worldthread.telemetry import operation, step
@@ -68,8 +68,23 @@ _FOR_QUESTIONS: Final = tuple(
 )
 
 
-def _lasting_about(graph: TemporalGraph, name: str, selection: StatementSelection | None) -> list[Version]:
-    return [version for n in graph.numbers_about(name) for version in graph.lasting_versions(n, selection)]
+def _lasting(
+    graph: TemporalGraph,
+    statements: Iterable[int],
+    selection: StatementSelection | None,
+    *,
+    holding_at: GraphView | None = None,
+) -> list[Version]:
+    """Return versions with the times that they last; what told of the past when it was told holds from then on."""
+    pairs = [pair for number in statements for pair in graph.told_and_lasting(number, selection)]
+    if holding_at is None:
+        return [lasting for _, lasting in pairs]
+    return [
+        lasting
+        for told, lasting in pairs
+        if holding_at.covers(lasting.interval)
+        or (lasting.interval.valid_to <= told.interval.valid_from and holding_at.covers(told.interval))
+    ]
 
 
 _NOT_READ: Final = AskedTime("", None)  # stands for the time of the question itself
@@ -827,6 +842,8 @@ class Memory:
     def about(self, entity: str, *, as_of: TimeLike | None = None, where: Filter | None = None) -> list[Version]:
         """List what holds about an entity, with times and sources: statements about it, and sentences that name it.
 
+        A sentence that tells what was over when it was told, as events are, is listed from then on.
+
         Args:
             entity: a name; its singular or plural, or the name without the marks of its letters ("Soren" for "Søren"),
                 is tried when nothing is known under the name itself.
@@ -843,9 +860,12 @@ class Memory:
         with self.record.read_lock() as graph:
             view, selection = graph.view(at), None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
-            found = [_lasting_about(graph, key, selection) for key in keys]
-            found.append(versions_naming(entity, keys, graph, selection))
-            return [v for versions in found for v in sorted(versions, key=by_names) if view.covers(v.interval)]
+            found = [graph.numbers_about(key) for key in keys] + [theses_naming(entity, keys, graph)]
+            return [
+                version
+                for numbers in found
+                for version in sorted(_lasting(graph, numbers, selection, holding_at=view), key=by_names)
+            ]
 
     def timeline(self, entity: str, *, where: Filter | None = None) -> list[Version]:
         """List everything that ever held about an entity, with sources and the reasons why it ended.
@@ -864,8 +884,8 @@ class Memory:
         with self.record.read_lock() as graph:
             selection = None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
-            found = [sorted(_lasting_about(graph, key, selection), key=timeline_order) for key in keys]
-            naming = versions_naming(entity, keys, graph, selection)
+            found = [sorted(_lasting(graph, graph.numbers_about(k), selection), key=timeline_order) for k in keys]
+            naming = _lasting(graph, theses_naming(entity, keys, graph), selection)
             listed = [version for versions in found for version in versions]
             return sorted(listed + naming, key=timeline_order) if naming else listed
 

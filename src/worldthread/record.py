@@ -13,7 +13,7 @@ from worldthread.graph import STATE_HASH_VERSION, GraphView, TemporalGraph
 from worldthread.models.cached import VectorCache
 from worldthread.names import normalise_name, number_variants
 from worldthread.stores import Store
-from worldthread.types import Episode, Thesis, TimeLike, Version
+from worldthread.types import Episode, Thesis, TimeLike
 
 if TYPE_CHECKING:
     from worldthread.graph.conditions import Condition
@@ -305,19 +305,16 @@ def known_keys(entity: str, graph: TemporalGraph, selection: StatementSelection 
     return variants or sorted(name for name in graph.strings_like(key) if view.timeline(name, selection))
 
 
-def versions_naming(
-    entity: str, keys: Sequence[str], graph: TemporalGraph, selection: StatementSelection | None = None
-) -> list[Version]:
-    """Return the versions of the theses that name an entity in their text without being tied to it.
+def theses_naming(entity: str, keys: Sequence[str], graph: TemporalGraph) -> list[int]:
+    """Return the numbers of the theses that name an entity in their text without being tied to it.
 
     Args:
         entity: a name.
         keys: what :func:`known_keys` returned for it.
         graph: the graph.
-        selection: what counts of it; ``None`` for all.
 
     Returns:
-        The versions. Where there are keys, theses are left out in which the name is part of a longer one ("Anna" in
+        The numbers. Where there are keys, theses are left out in which the name is part of a longer one ("Anna" in
         "Anna Lindqvist"), and so are all if it is written in small letters.
     """
     from worldthread.extract.prose.mentions import Mentions
@@ -327,12 +324,12 @@ def versions_naming(
     name = Mentions(entity)
     theses = [(n, s) for n in graph.theses_with(name.key) if isinstance(s := graph.numbered_statement(n), Thesis)]
     is_common = any(name.is_common_in(thesis.text) for _, thesis in theses)
-    found: list[Version] = []
+    found = []
     for number, thesis in theses:
         objects = graph.names_of(number)
         is_told_otherwise = name.key in objects or (keys and any(map(name.may_be_in, objects)))
         if not is_told_otherwise and name.are_in(thesis.text, is_common=is_common):
-            found += graph.lasting_versions(number, selection)
+            found.append(number)
     return found
 
 

@@ -58,7 +58,7 @@ def test_commands_look_at_a_part(environment: Path) -> None:
     ]  # fmt: skip
     assert "Oslo" not in run("recall", "Where do I live?", "--where", "user=anna", "--all")
     assert "Rome" in run("recall", "Where do I live?", "--where", "user=anna", "--all")
-    assert "Oslo" in run("ask", "Where does bob live?", "--where", "user=bob")
+    assert "Oslo" in run("ask", "Where do I live?", "--where", "user=bob")
     assert lines("timeline", "bob", "--where", "user=anna") == []
     assert lines("about", "bob", "--where", "user=bob")
     assert run("export", "-", "--where", "user=bob").count("\n") == 2

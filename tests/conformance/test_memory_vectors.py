@@ -235,7 +235,7 @@ def test_a_restriction_is_passed_on_when_a_store_does_not_return_everything(few_
             cosine = FakeEmbedder().embed(["Where does Anna live?", "Gustav sails to Malta."])
             assert best.score == pytest.approx(float(cosine[0] @ cosine[1]), abs=1e-3), "not an estimate"
         late = memory.recall("Where does Anna live?", method="dense", as_of=5, kinds=["episode"], k=20).hits
-        assert len(late) == 6, "of those that are not after it, with their scores"
+        assert len(late) == 5, "of those that are not after it, with their scores; the same words twice take one place"
 
 
 def test_what_could_not_be_deleted_is_deleted_at_the_next_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,8 +257,9 @@ def test_what_could_not_be_deleted_is_deleted_at_the_next_use(tmp_path: Path, mo
         require_equal(memory)
         with monkeypatch.context() as patch:
             patch.setattr(EmbeddedVectorStore, "add", fail)
-            with pytest.raises(StoreUnavailableError):
-                memory.remember("Anna sold the boat.", at=77)
+            remembered = memory.remember("Anna sold the boat.", at=77)
+            assert remembered.added == 1
+            assert "the texts are kept" in remembered.problems[0]
         assert "Anna sold the boat." in {episode.text for episode in memory.episodes()}
         assert any("boat" in str(hit.item) for hit in memory.recall("Who sold the boat?").hits)
         require_equal(memory)

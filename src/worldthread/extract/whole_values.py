@@ -25,6 +25,7 @@ _NO_CLAUSE: Final = re.compile(r" (?:and|or|but|nor|so) ")
 _COMPLEMENT: Final = re.compile(r" (?:at|by|for|from|in|of|on|the|to|with) [^.,;:!?]{1,40}(?=[.!]?$)")
 _TITLE_AFTER: Final = re.compile(r" (?:and the|(?:at|for|in|of|on|to|with)(?: the| an?)?) [A-Z][^.,;!?]*(?=[.!?]*$)")
 _OWN: Final = re.compile(r"(?:^|.*[,;:] |.*\b(?:and|but) )(?:my|our|his|her|their)\b[^,;:.!?]* is $", re.IGNORECASE)
+_UNIT: Final = re.compile(r"-[^\W\d_]+(?:-[^\W\d_]+)*(?![\w-])")
 _CODE: Final = re.compile(r"[^\W\d_][^\s!?]*\d[^\s!?]*")
 _PLAIN: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*[.!?]*")
 _JOINED: Final = re.compile(r"\S+ and (?:an?|my|our|his|her|their|\S+['’]s) [a-z]")
@@ -147,6 +148,8 @@ def _widened(text: str, start: int, end: int) -> str | None:
     if rest is not None:
         if rest[0][0].isalnum() and not has_digits:
             return text[start:end]  # "dog" in "dogs": the reader knows the word
+        if text[start:end].isdigit() and _UNIT.match(text, end) is not None:
+            return text[start:end]  # "31" in "31-year-old"
         ending = _ending_of(rest[0])
         if len(ending) < len(rest[0]) and _NO_PART.match(rest[0]) is None and not (rest[0][0].isalpha()):
             end = rest.end() - len(ending)

@@ -176,7 +176,7 @@ class WholeClauses:
                 and following[1].text.isdecimal()
                 and following[2].text in (",", ".")
             ):
-                if 0 < int(following[1].text) < 110 and self.discourse.is_person(name):
+                if 0 < int(following[1].text) < 110 and not self.discourse.is_thing(name):
                     found.append(Fact(name, "has age", following[1].text))
                 continue
             for noun in token.rights:

@@ -41,7 +41,8 @@ def end_stated(sentence: str, at: float | None, about: Collection[str], *, langu
 
     Returns:
         The first second at which it has ended for certain, before or after ``at``; ``None`` where the sentence states
-        no time, several times, or one that is not over by ``at``: then it ends as it is told.
+        no time, several times, one that is not over by ``at``, or one to come of what is not said to come: then it
+        ends as it is told.
     """
     if at is None:
         return None
@@ -58,7 +59,10 @@ def end_stated(sentence: str, at: float | None, about: Collection[str], *, langu
     for allowed in (clauses, bare, shared):
         found = [time for time in times if tenses.clause_at(time.start) in allowed]
         if found:
-            return _end(found[0], at) if len(found) == 1 else None
+            end = _end(found[0], at) if len(found) == 1 else None
+            # what has ended cannot end later: "Not one cigarette in five weeks"
+            is_to_come = end is not None and end > at and tenses.direction(found[0].start) != "coming"
+            return None if is_to_come else end
     return None
 
 
