@@ -58,7 +58,11 @@ def value_at(text: str, offset: int) -> int | None:
 
 
 def whole_statements(
-    statements: list[Statement], endings: list[Ending], text: str, persons: frozenset[str] = frozenset()
+    statements: list[Statement],
+    endings: list[Ending],
+    text: str,
+    persons: frozenset[str] = frozenset(),
+    speaker: str = "",
 ) -> tuple[list[Statement], list[Ending]]:
     """Return what a sentence states and ends, with whole values and without the facts whose values are not certain.
 
@@ -67,6 +71,7 @@ def whole_statements(
         endings: what it ends.
         text: the sentence, without a label.
         persons: roles of persons, whose names hold no place: "Tom in Malmö" is Tom.
+        speaker: who says it, whose name stays as it is: it stands for "I", not for a word of the text.
 
     Returns:
         The statements and endings. A value that the text continues is widened; where it is not clear how far, what was
@@ -78,7 +83,7 @@ def whole_statements(
     for one in [*statements, *(ending.statement for ending in endings)]:
         if not isinstance(one, Fact):
             continue
-        subject, value = whole_value(one.subject, text), whole_value(one.object, text)
+        subject, value = (n if n == speaker else whole_value(n, text) for n in (one.subject, one.object))
         is_person = one.relation.removeprefix("has ").rpartition(" ")[2].lower() in persons
         if value is not None and is_person and one.relation.startswith("has ") and value[:1].isupper():
             value = _PLACED.split(value, maxsplit=1)[0]
