@@ -122,6 +122,11 @@ def test_it_means_the_title_and_the_film_too() -> None:
     assert facts(text) == {"Heat, is a, film": None, "Heat, written by, Jo Lee": None, "Heat, won, Golden Lion": None}
 
 
+@pytest.mark.parametrize("text", ["Anna lives in Rome. It was a long day.", "Ravi moved to Pune. It is a mess."])
+def test_it_is_nobody_of_whom_nothing_tells_that_it_is_a_thing(text: str) -> None:
+    assert not [fact for fact in facts(text) if ", was a, " in fact or ", is a, " in fact]
+
+
 def test_in_a_text_about_something_the_rest_has_no_name_of_its_own() -> None:
     text = "Acme Tools\nAcme Tools is a company. The headquarters is in Rome. The shop is closed."
     assert facts(text) == {"Acme Tools, is a, company": None}

@@ -260,6 +260,7 @@ class PassageExtractor:
         self._subject = topic if proper else None
         self._default_subject = self._subject
         self._subject_is_person = self._topic_is_person
+        self._subject_is_thing = not self._topic_is_person
         self._other_person_named = False
         self._quoted = False
         self._paragraph = -1
@@ -273,6 +274,7 @@ class PassageExtractor:
         if sentence.paragraph != self._paragraph:
             self._paragraph, self._quoted = sentence.paragraph, False
             self._subject, self._subject_is_person = self._default_subject, self._topic_is_person
+            self._subject_is_thing = not self._topic_is_person
             self._other_person_named = False
         quoted = self._quoted
         if len(_QUOTES.findall(sentence.text)) % 2:
@@ -329,7 +331,7 @@ class PassageExtractor:
         person = self._subject if self._subject_is_person and not self._other_person_named else None
         if person is None and self._topic_is_person and self._subject == self._topic:
             person = self._topic
-        thing = None if self._subject_is_person else self._subject
+        thing = self._subject if self._subject_is_thing and not self._subject_is_person else None
         gender = _GENDER.search(sentence.text)
         if person is not None and gender is not None:
             female = gender[0].lower() in ("she", "her")
@@ -388,6 +390,9 @@ class PassageExtractor:
             opening = sentence.text[sentence.body : first.start] if first is not None else "?"
             if named and first is not None and opening.strip(" \"“'`«") in ("", "The", "A"):
                 self._subject = first.name
+                # nothing but its article or what is said of it tells a thing from a person: "Anna moved. It was late."
+                is_described = any(f.subject == first.name and f.relation.endswith(" a") for f in facts)
+                self._subject_is_thing = is_described or bool(opening.strip()) or first.name == self._topic
                 self._subject_is_person = first.kind == "person" or (
                     first.name == self._topic and self._topic_is_person
                 )
@@ -397,6 +402,7 @@ class PassageExtractor:
                     self._subject = None
             elif self._topic_is_person or any(f.subject == self._topic for f in facts):
                 self._subject, self._subject_is_person = self._topic, self._topic_is_person
+                self._subject_is_thing = not self._topic_is_person
             else:
                 self._subject, self._subject_is_person = None, False
         for fact in facts:
