@@ -591,7 +591,6 @@ class Memory:
     # -- asking -----------------------------------------------------------------------------------------------------
 
     @timed("recall")
-    @recalling
     def recall(
         self,
         query: str,
@@ -638,6 +637,7 @@ class Memory:
             where=where, min_score=min_score, reranker=reranker,
         )  # fmt: skip
 
+    @recalling
     def _recall(
         self,
         query: str,
