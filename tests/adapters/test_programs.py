@@ -36,7 +36,7 @@ before: Anna likes green tea.
     "crewai_tools": ("crewai", "She lives in Paris.\n"),
     "autogen_memory": ("autogen_core", "True\n"),
     "entity_graph": ("worldthread", "['Anna']\nAcme\n"),
-    "opentelemetry_spans": ("opentelemetry.sdk", "upsert_memory\nretrieval\nsearch_memory\nretrieval\nsearch_memory\nask\n"),
+    "opentelemetry_spans": ("opentelemetry.sdk", "upsert_memory\n" + "retrieval\nsearch_memory\n" * 2 + "ask\n"),
 }
 ADAPTERS = {  # module: (the package that it imports, the extra or the package to install)
     "langgraph": ("langgraph", "langgraph"),
