@@ -142,7 +142,7 @@ def _tool(file: Path, stack: ExitStack) -> Door:
     tools = ReadingTools(served)
 
     def ask(question: str, as_of: str | None) -> str | None:
-        content: Any = tools.ask(question, as_of=as_of).structuredContent
+        content: Any = tools.ask(question, as_of=as_of).structured_content
         answer: str | None = content["answer"]
         return answer
 
@@ -167,7 +167,7 @@ def _service(file: Path, stack: ExitStack) -> Door:
 
     def ask(question: str, as_of: str | None) -> str | None:
         body = {"question": question} | ({} if as_of is None else {"as_of": as_of})
-        answer: str | None = client.post("/v1/ask", json=body).json()["answer"]
+        answer: str | None = client.post("/v1/namespaces/default/ask", json=body).json()["answer"]
         return answer
 
     return ask
