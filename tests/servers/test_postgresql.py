@@ -199,9 +199,9 @@ def test_texts_are_recorded_in_batches_as_one_by_one(server: Any, address: str, 
     digests = []
     for place in (address, tmp_path / "m.worldthread"):
         with Memory(place, model="none", embedder="fake", clock=iter(range(10**6)).__next__) as memory:
-            done = memory.remember_many([*texts, *given], at="2024-01-01", progress=False)
+            done = memory.remember_many([*texts, *given], at=1000, progress=False)
             assert (done.added, done.known) == (150 + 70, 0)
-            again = memory.remember_many([*given[:3], texts[0]], at="2024-01-01", progress=False)
+            again = memory.remember_many([*given[:3], texts[0]], at=1000, progress=False)
             assert (again.added, again.known) == (0, 4)
             digests.append((memory.record.state_hash(), done.episodes))
     assert digests[0] == digests[1]
