@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 import worldthread.answer
 from worldthread.answering import weights as written
 from worldthread.answering.agreement import MEASURES
-from worldthread.answering.decision import DECISION_MEASURES, THRESHOLD, best_evidence
+from worldthread.answering.decision import DECISION_MEASURES, THRESHOLD, Evidence, best_evidence
 from worldthread.answering.finding import Judged, MemoryAccess, judge
 from worldthread.answering.replies import reply
 
@@ -113,7 +113,7 @@ def fit(asked: Sequence[Asked]) -> Model:
         model = _fit_first(seen)
         for one in asked:
             if lives.index(one.life) % _PARTS == part and (best := best_of(one, *model)) is not None:
-                rows.append(best[1])
+                rows.append(best[1].measures)
                 right.append(one.right[best[0]])
     return Model(bias, weights, *fitted(np.array(rows), np.array(right)))
 
@@ -123,8 +123,8 @@ def _fit_first(asked: Sequence[Asked]) -> tuple[float, Floats]:
     return fitted(np.concatenate([one.table for one in with_any]), np.concatenate([one.right for one in with_any]))
 
 
-def best_of(one: Asked, bias: float, weights: Floats) -> tuple[int, tuple[float, ...]] | None:
-    """Return the best candidate of a question and the measures that decide; ``None`` without an answer."""
+def best_of(one: Asked, bias: float, weights: Floats) -> tuple[int, Evidence] | None:
+    """Return the best candidate of a question and its evidence; ``None`` without an answer."""
     if not len(one.table):
         return None
     scores = bias + one.table @ weights
@@ -135,7 +135,7 @@ def best_of(one: Asked, bias: float, weights: Floats) -> tuple[int, tuple[float,
         one.kind, [float(scores[i]) for i in order], [one.answers[i] for i in order], [one.times[i] for i in order],
         [one.facts[i] for i in order], one.table[order[0]].tolist(),
     )  # fmt: skip
-    return order[0], evidence.measures
+    return order[0], evidence
 
 
 def answered(asked: Sequence[Asked], model: Model) -> list[Judgement]:
@@ -143,9 +143,11 @@ def answered(asked: Sequence[Asked], model: Model) -> list[Judgement]:
     found = []
     for one in asked:
         best = best_of(one, model.bias, model.weights)
-        total = -30.0 if best is None else model.decision_bias + float(np.array(best[1]) @ model.decision_weights)
+        total = (
+            -30.0 if best is None else model.decision_bias + float(np.array(best[1].measures) @ model.decision_weights)
+        )
         probability = float(1 / (1 + np.exp(-total)))
-        surely = best is not None and best[1][DECISION_MEASURES.index("surely")] == 1
+        surely = best is not None and best[1].surely
         is_right = best is not None and bool(one.right[best[0]])
         found.append(Judgement(one, probability, surely, is_right))
     return found

@@ -450,7 +450,7 @@ def test_a_graph_of_a_hundred_sentences_is_legible(open_page: Any, family: str) 
     page.click(".filters summary")
     page.check("#show-restated")
     page.check("#show-ended")
-    until(lambda: shown_edges(page) > 2 * few)  # what says the same again, and what has ended, was hidden
+    until(lambda: shown_edges(page) > 1.5 * few)  # what says the same again, and what has ended, was hidden
     page.goto(f"{family}#name=anna")
     page.wait_for_selector("#panel h2:has-text('Anna')")
     assert page.text_content(".kicker") == "person"
@@ -513,7 +513,7 @@ def test_a_question_about_the_past_is_answered_from_then(open_page: Any, homes_d
     page.keyboard.type(ASKED)
     page.keyboard.press("Enter")
     page.wait_for_selector("#answer:has-text('Rome')")
-    assert "as of the end of 2017" in page.text_content(".kicker")
+    assert "in 2017" in page.text_content(".kicker")
     assert page.locator(".evidence .over", has_text="Anna lives in Rome").count() == 1
     assert int(page.get_attribute("body", "data-lit")) >= 3  # the statement and both its names
     first = page.locator(".found > li").first

@@ -50,7 +50,7 @@ class Evidence:
         newer_lead: the same of those that are newer.
         agreeing: 1 where another good candidate has the same answer, else 0.
         surely: whether it has the subject and the relation that are asked for, word for word or in other words of the
-            same meaning, and nothing newer is as near. Such a statement answers.
+            same meaning, it or another good candidate with this answer is a fact, and nothing newer is as near.
         measures: all of :data:`DECISION_MEASURES`, in order.
     """
 
@@ -107,19 +107,20 @@ def best_evidence(
         for score, answer, time in zip(scores[1:], answers[1:], times[1:], strict=True)
         if answer is not None and not _are_alike(answer, said)
     ]
-    alike = any(
-        score > best - _CLOSE and answer is not None and _are_alike(answer, said)
-        for score, answer in zip(scores[1:], answers[1:], strict=True)
-    )
+    alike = [
+        is_fact
+        for score, answer, is_fact in zip(scores[1:], answers[1:], facts[1:], strict=True)
+        if score > best - _CLOSE and answer is not None and _are_alike(answer, said)
+    ]
     lead = min(best - max((score for score, _ in others), default=_LEAST), _MOST_LEAD)
     newer = min(best - max((score for score, time in others if time > times[0]), default=_LEAST), _MOST_LEAD)
     own = dict(zip(MEASURES, row, strict=True))
     surely = bool(own["exact"]) and not own["newer_topic"] and max(own["rival"], own["rival_past"]) < _RIVAL
     measures = (
-        best, lead, newer, float(alike), float(facts[0]), float(surely), *(float(kind == one) for one in _KINDS),
+        best, lead, newer, float(bool(alike)), float(facts[0]), float(surely), *(float(kind == one) for one in _KINDS),
         *(float(own[name]) for name in _OF_CANDIDATE),
     )  # fmt: skip
-    return Evidence(best, lead, newer, float(alike), surely, measures)
+    return Evidence(best, lead, newer, float(bool(alike)), surely and (facts[0] or any(alike)), measures)
 
 
 def _are_alike(one: str, other: str) -> bool:
