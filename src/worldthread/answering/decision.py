@@ -50,7 +50,8 @@ class Evidence:
         newer_lead: the same of those that are newer.
         agreeing: 1 where another good candidate has the same answer, else 0.
         surely: whether it has the subject and the relation that are asked for, word for word or in other words of the
-            same meaning, it or another good candidate with this answer is a fact, and nothing newer is as near.
+            same meaning, nothing newer is as near, and it is a fact, or another good candidate with this answer is
+            one, or nothing else comes near at all. Then it answers.
         measures: all of :data:`DECISION_MEASURES`, in order.
     """
 
@@ -120,7 +121,8 @@ def best_evidence(
         best, lead, newer, float(bool(alike)), float(facts[0]), float(surely), *(float(kind == one) for one in _KINDS),
         *(float(own[name]) for name in _OF_CANDIDATE),
     )  # fmt: skip
-    return Evidence(best, lead, newer, float(bool(alike)), surely and (facts[0] or any(alike)), measures)
+    is_said = surely and (facts[0] or any(alike) or not others)
+    return Evidence(best, lead, newer, float(bool(alike)), is_said, measures)
 
 
 def _are_alike(one: str, other: str) -> bool:
