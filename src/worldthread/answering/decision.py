@@ -50,8 +50,8 @@ class Evidence:
         newer_lead: the same of those that are newer.
         agreeing: 1 where another good candidate has the same answer, else 0.
         surely: whether it has the subject and the relation that are asked for, word for word or in other words of the
-            same meaning, nothing newer is as near, and it is a fact, or another good candidate with this answer is
-            one, or nothing else comes near at all. Then it answers.
+            same meaning, nothing newer is as near, and it is a fact, or a fact has the same answer, or nothing else
+            comes near at all. Then it answers.
         measures: all of :data:`DECISION_MEASURES`, in order.
     """
 
@@ -109,20 +109,21 @@ def best_evidence(
         if answer is not None and not _are_alike(answer, said)
     ]
     alike = [
-        is_fact
+        (score > best - _CLOSE, is_fact)
         for score, answer, is_fact in zip(scores[1:], answers[1:], facts[1:], strict=True)
-        if score > best - _CLOSE and answer is not None and _are_alike(answer, said)
+        if answer is not None and _are_alike(answer, said)
     ]
+    agreeing = float(any(is_close for is_close, _ in alike))
     lead = min(best - max((score for score, _ in others), default=_LEAST), _MOST_LEAD)
     newer = min(best - max((score for score, time in others if time > times[0]), default=_LEAST), _MOST_LEAD)
     own = dict(zip(MEASURES, row, strict=True))
     surely = bool(own["exact"]) and not own["newer_topic"] and max(own["rival"], own["rival_past"]) < _RIVAL
     measures = (
-        best, lead, newer, float(bool(alike)), float(facts[0]), float(surely), *(float(kind == one) for one in _KINDS),
+        best, lead, newer, agreeing, float(facts[0]), float(surely), *(float(kind == one) for one in _KINDS),
         *(float(own[name]) for name in _OF_CANDIDATE),
     )  # fmt: skip
-    is_said = surely and (facts[0] or any(alike) or not others)
-    return Evidence(best, lead, newer, float(bool(alike)), is_said, measures)
+    is_said = surely and (facts[0] or any(is_fact for _, is_fact in alike) or not others)
+    return Evidence(best, lead, newer, agreeing, is_said, measures)
 
 
 def _are_alike(one: str, other: str) -> bool:
