@@ -178,7 +178,7 @@ def _whole(
         if is_named and said[number - 1].endswith(("!", "?")):
             said[number - 1] += f" {said[number]}"  # "My favourite site is Yahoo! Japan."
     texts = said if len(said) == len(groups) else [" ".join(said)] * len(groups)
-    speaker = passage.sentences[0][0].speaker if passage.sentences else ""
+    speaker = (passage.sentences[0][0].speaker or "") if passage.sentences else ""
     return [whole_statements(*group, text, persons, speaker) for group, text in zip(groups, texts, strict=True)]
 
 
