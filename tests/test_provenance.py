@@ -108,6 +108,12 @@ def test_two_users_who_say_the_same_are_kept_apart() -> None:
         ]  # fmt: skip
 
 
+def test_the_name_of_who_tells_a_text_is_no_part_of_a_longer_word() -> None:
+    with memory_of() as memory:
+        memory.remember("I live in u-1-town.", at=1, user="u-1")
+        assert memory.view().facts() == [Fact("u-1", "lives in", "u-1-town", "residence of u-1")]
+
+
 def test_no_field_of_a_message_is_dropped() -> None:
     message = {
         "role": "user", "content": "I like tea.", "session_id": 7, "agent": "helper", "user_id": "u-9", "score": 0.5,

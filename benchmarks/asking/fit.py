@@ -143,13 +143,12 @@ def answered(asked: Sequence[Asked], model: Model) -> list[Judgement]:
     found = []
     for one in asked:
         best = best_of(one, model.bias, model.weights)
-        total = (
-            -30.0 if best is None else model.decision_bias + float(np.array(best[1].measures) @ model.decision_weights)
-        )
-        probability = float(1 / (1 + np.exp(-total)))
-        surely = best is not None and best[1].surely
-        is_right = best is not None and bool(one.right[best[0]])
-        found.append(Judgement(one, probability, surely, is_right))
+        if best is None:
+            found.append(Judgement(one, 0.0, False, False))
+            continue
+        place, evidence = best
+        total = model.decision_bias + float(np.array(evidence.measures) @ model.decision_weights)
+        found.append(Judgement(one, float(1 / (1 + np.exp(-total))), evidence.surely, bool(one.right[place])))
     return found
 
 

@@ -28,7 +28,6 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.base import USER
 from worldthread.filters import Filter, condition_of, user_asked_for
 from worldthread.graph import GraphView, TemporalGraph
-from worldthread.graph.selection import StatementSelection
 from worldthread.graph.view import by_names, timeline_order
 from worldthread.ingestion import Content, Ingestion, Remembered
 from worldthread.memory_index import MemoryIndex
@@ -66,25 +65,6 @@ _TIMEZONE_VARIABLE: Final = "WORLDTHREAD_TIMEZONE"
 _FOR_QUESTIONS: Final = tuple(
     f"worldthread.{name}" for name in ("answer", "retrieve.rerank", "retrieve.search", "retrieve.thread")
 )
-
-
-def _lasting(
-    graph: TemporalGraph,
-    statements: Iterable[int],
-    selection: StatementSelection | None,
-    *,
-    holding_at: GraphView | None = None,
-) -> list[Version]:
-    """Return versions with the times that they last; what told of the past when it was told holds from then on."""
-    pairs = [pair for number in statements for pair in graph.told_and_lasting(number, selection)]
-    if holding_at is None:
-        return [lasting for _, lasting in pairs]
-    return [
-        lasting
-        for told, lasting in pairs
-        if holding_at.covers(lasting.interval)
-        or (lasting.interval.valid_to <= told.interval.valid_from and holding_at.covers(told.interval))
-    ]
 
 
 _NOT_READ: Final = AskedTime("", None)  # stands for the time of the question itself
@@ -860,12 +840,17 @@ class Memory:
         with self.record.read_lock() as graph:
             view, selection = graph.view(at), None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
-            found = [graph.numbers_about(key) for key in keys] + [theses_naming(entity, keys, graph)]
-            return [
-                version
-                for numbers in found
-                for version in sorted(_lasting(graph, numbers, selection, holding_at=view), key=by_names)
-            ]
+            listed: list[Version] = []
+            for numbers in [*(graph.numbers_about(key) for key in keys), theses_naming(entity, keys, graph)]:
+                pairs = [pair for number in numbers for pair in graph.told_and_lasting(number, selection)]
+                holding = [
+                    lasting
+                    for told, lasting in pairs
+                    if view.covers(lasting.interval)
+                    or (view.covers(told.interval) and graph.was_told_as_past(lasting, at))
+                ]
+                listed += sorted(holding, key=by_names)
+            return listed
 
     def timeline(self, entity: str, *, where: Filter | None = None) -> list[Version]:
         """List everything that ever held about an entity, with sources and the reasons why it ended.
@@ -884,9 +869,12 @@ class Memory:
         with self.record.read_lock() as graph:
             selection = None if condition is None else graph.select(condition)
             keys = known_keys(entity, graph, selection)
-            found = [sorted(_lasting(graph, graph.numbers_about(k), selection), key=timeline_order) for k in keys]
-            naming = _lasting(graph, theses_naming(entity, keys, graph), selection)
-            listed = [version for versions in found for version in versions]
+
+            def lasting(numbers: Iterable[int]) -> list[Version]:
+                return [version for number in numbers for version in graph.lasting_versions(number, selection)]
+
+            naming = lasting(theses_naming(entity, keys, graph))
+            listed = [v for key in keys for v in sorted(lasting(graph.numbers_about(key)), key=timeline_order)]
             return sorted(listed + naming, key=timeline_order) if naming else listed
 
     def entities(self, prefix: str = "") -> list[str]:

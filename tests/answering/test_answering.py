@@ -223,6 +223,8 @@ SAID: list[tuple[list[str], str, str | None]] = [
     # what mentions a thing does not say what it is
     (["I lost my job."], "What is my job?", None),
     (["I got the job in Wels!"], "What is my job?", None),
+    (["I work as a welder.", "I live in Wels."], "What do I do for a living?", "welder"),
+    (["I work as a welder."], "Where do I live?", None),
     # a name without the marks of its letters; the exact spelling is another one
     (["Mirosław lives in Gdynia."], "Where does Miroslaw live?", "Gdynia"),
     (["Jürgen Groß lives in Köln.", "Jurgen Meier lives in Bonn."], "Where does Jurgen live?", "Bonn"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from worldthread.extract.prose.words import WORDS
 from worldthread.extract.when import is_date, shown_time
 from worldthread.names import normalise_name
 from worldthread.retrieve.words import STOP_STEMS, words_of
-from worldthread.types import Fact, Statement
+from worldthread.types import Fact
 
 Vectors = Mapping[str, NDArray[np.float32]]
 
@@ -63,18 +63,39 @@ _AGE: Final = re.compile(
 )
 
 
-def _relations() -> list[tuple[frozenset[str], frozenset[str], tuple[str, ...]]]:
-    return [
-        (
-            frozenset(words_of(row["asked"])),
-            frozenset(normalise_name(part) for part in row["stated"].split(",")),
-            tuple(f" {' '.join(words_of(part))} " for part in row["stated"].split(",")),
-        )
-        for row in TABLES["relations"].values()
-    ]
+class _Relation(NamedTuple):
+    """A relation of the table: the words that ask for it with their stems, its names, and how a sentence says it."""
+
+    words: frozenset[str]
+    stems: frozenset[str]
+    names: frozenset[str]
+    phrases: tuple[str, ...]
 
 
-_RELATIONS: Final = _relations()
+_RELATIONS: Final = [
+    _Relation(
+        frozenset(part.strip() for part in row["asked"].split(",")),
+        frozenset(words_of(row["asked"])),
+        frozenset(normalise_name(part) for part in row["stated"].split(",")),
+        tuple(f" {' '.join(words_of(part))} " for part in row["stated"].split(",")),
+    )
+    for row in TABLES["relations"].values()
+]
+
+
+def _asked_by(stem: str, question: ParsedQuestion) -> list[_Relation]:
+    """Return the relations that a word of a question asks for: those that list it, else those that list its stem.
+
+    "Live" asks for a home alone, though a job is asked for by "living", which has the same stem.
+    """
+    said = {word.low for word in question.wording.words if word.stem == stem}
+    return [one for one in _RELATIONS if said & one.words] or [one for one in _RELATIONS if stem in one.stems]
+
+
+def _is_asked(relation: str, question: ParsedQuestion) -> bool:
+    """Return whether a word of a question asks for the relation of a fact."""
+    name = normalise_name(relation)
+    return any(name in one.names for stem in set(words_of(question.text)) for one in _asked_by(stem, question))
 
 
 def disagreement(question: ParsedQuestion, one: EvidenceCandidate, persons: Persons) -> str | None:
@@ -142,22 +163,16 @@ def _is_outdated(question: ParsedQuestion, one: EvidenceCandidate) -> bool:
     """Return whether what a sentence says of what is asked does not hold at the time asked for."""
     for version in one.hit.outdated:
         words = set(words_of(str(version.statement)))
-        if any(word in words for word in question.words) or _is_said(question, version.statement):
+        if any(word in words for word in question.words):
+            return True
+        if isinstance(version.statement, Fact) and _is_asked(version.statement.relation, question):
             return True
     return False
 
 
-def _is_said(question: ParsedQuestion, statement: Statement) -> bool:
-    """Return whether the relation of a fact is one that a question asks for by a word of the table."""
-    if not isinstance(statement, Fact):
-        return False
-    relation, asked = normalise_name(statement.relation), set(words_of(question.text))
-    return any(asked & words and relation in phrases for words, phrases, _ in _RELATIONS)
-
-
 def _is_unsure(question: ParsedQuestion, one: EvidenceCandidate, persons: Persons, clause: int) -> bool:
     """Return whether a candidate does not say all of what is asked to be so or not, of the same subject."""
-    if _hedges(one) - set(words_of(question.text)) or not all(_is_meant(w, one) for w in question.words):
+    if _hedges(one) - set(words_of(question.text)) or not all(_is_meant(w, question, one) for w in question.words):
         return True
     return _subject_agreement(question, one, persons, clause)[2] > 0 or _is_planned(question, one) > 0
 
@@ -194,15 +209,18 @@ def _is_of_another(question: ParsedQuestion, one: EvidenceCandidate, persons: Pe
     if _ASKS_AGE.search(question.text):
         return True
     shared = [word for word in inside if word.owner is None and not word.is_name]
-    return any(_is_meant(word.stem, one, {other.stem for other in shared}) for word in question.wording.words
+    return any(_is_meant(word.stem, question, one, {other.stem for other in shared}) for word in question.wording.words
                if word.stem in question.words)  # fmt: skip
 
 
-def _is_meant(word: str, one: EvidenceCandidate, shared: Collection[str] | None = None) -> bool:
+def _is_meant(
+    word: str, question: ParsedQuestion, one: EvidenceCandidate, shared: Collection[str] | None = None
+) -> bool:
     """Return whether a candidate has a word, or says the same by a relation of the table: "live" and "moved to".
 
     Args:
         word: the stem of a word of the question.
+        question: the question.
         one: the candidate.
         shared: the stems that count; ``None`` for all of the candidate.
     """
@@ -210,7 +228,7 @@ def _is_meant(word: str, one: EvidenceCandidate, shared: Collection[str] | None 
     if word in stems or (word in _LIKES and any(stem in stems for stem in _LIKES | _DISLIKES)):
         return True
     said = f" {' '.join(other.stem for other in one.wording.words if other.stem in stems or other.stem in STOP_STEMS)} "
-    return any(word in asked and any(phrase in said for phrase in phrases) for asked, _, phrases in _RELATIONS)
+    return any(phrase in said for relation in _asked_by(word, question) for phrase in relation.phrases)
 
 
 def _is_of_another_month(question: ParsedQuestion, one: EvidenceCandidate) -> bool:
@@ -263,7 +281,7 @@ def measures(
         one
         for one in set_aside
         if wanted
-        and all(_is_meant(word, one) for word in wanted)
+        and all(_is_meant(word, question, one) for word in wanted)
         and not _subject_agreement(question, one, persons, best_clause(question, one))[2]
     ]
     worth = table[:, column["soft"]] + 0.5 * table[:, column["similarity"]]
@@ -302,7 +320,7 @@ def _row(
             soft.append(1.0)
             continue
         covered.append(0.0)
-        if _is_meant(word, one):
+        if _is_meant(word, question, one):
             soft.append(0.9)
             continue
         vector = vectors.get(low.get(word, word))
@@ -478,8 +496,7 @@ def _stated(question: ParsedQuestion, one: EvidenceCandidate) -> float:
     needed = set(question.words) - question.asked_noun or set(question.words)
     if needed and needed <= stems:
         return 1.0
-    asked = set(words_of(question.text))
-    return float(any(asked & words and relation in phrases for words, phrases, _ in _RELATIONS))
+    return float(_is_asked(fact.relation, question))
 
 
 def _has_time(text: str) -> bool:

@@ -103,17 +103,16 @@ def best_evidence(
         row: the measures of the best.
     """
     best, said = scores[0], answers[0] or ""
-    others = [
-        (score, time)
-        for score, answer, time in zip(scores[1:], answers[1:], times[1:], strict=True)
-        if answer is not None and not _are_alike(answer, said)
-    ]
-    alike = [
-        (score > best - _CLOSE, is_fact)
-        for score, answer, is_fact in zip(scores[1:], answers[1:], facts[1:], strict=True)
-        if answer is not None and _are_alike(answer, said)
-    ]
-    agreeing = float(any(is_close for is_close, _ in alike))
+    alike: list[tuple[float, bool]] = []
+    others: list[tuple[float, float]] = []
+    for score, answer, time, is_fact in zip(scores[1:], answers[1:], times[1:], facts[1:], strict=True):
+        if answer is None:
+            continue
+        if _are_alike(answer, said):
+            alike.append((score, is_fact))
+        else:
+            others.append((score, time))
+    agreeing = float(any(score > best - _CLOSE for score, _ in alike))
     lead = min(best - max((score for score, _ in others), default=_LEAST), _MOST_LEAD)
     newer = min(best - max((score for score, time in others if time > times[0]), default=_LEAST), _MOST_LEAD)
     own = dict(zip(MEASURES, row, strict=True))

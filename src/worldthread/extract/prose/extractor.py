@@ -163,13 +163,17 @@ def statements_of(
             is_english = language == ENGLISH or not is_foreign(body)
             is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
             read = read_english if is_message else read_document or PassageExtractor
-            reader = read(passage, speaker or signature_of(text) or USER, is_english)
-            groups += _whole(reader.extract(), passage, reader.persons)
+            said_by = speaker or signature_of(text) or USER
+            reader = read(passage, said_by, is_english)
+            groups += _whole(reader.extract(), passage, reader.persons, said_by)
     return groups
 
 
 def _whole(
-    groups: list[tuple[list[Statement], list[Ending]]], passage: AnnotatedPassage, persons: frozenset[str]
+    groups: list[tuple[list[Statement], list[Ending]]],
+    passage: AnnotatedPassage,
+    persons: frozenset[str],
+    speaker: str,
 ) -> list[tuple[list[Statement], list[Ending]]]:
     """Return what the sentences of a passage state and end, with whole values."""
     said = [sentence.text[sentence.body :] for sentence, _ in passage.sentences]
@@ -178,7 +182,8 @@ def _whole(
         if is_named and said[number - 1].endswith(("!", "?")):
             said[number - 1] += f" {said[number]}"  # "My favourite site is Yahoo! Japan."
     texts = said if len(said) == len(groups) else [" ".join(said)] * len(groups)
-    speaker = (passage.sentences[0][0].speaker or "") if passage.sentences else ""
+    if passage.sentences:
+        speaker = passage.sentences[0][0].speaker or speaker
     return [whole_statements(*group, text, persons, speaker) for group, text in zip(groups, texts, strict=True)]
 
 
@@ -260,7 +265,7 @@ class PassageExtractor:
         self._subject = topic if proper else None
         self._default_subject = self._subject
         self._subject_is_person = self._topic_is_person
-        self._subject_is_thing = not self._topic_is_person
+        self._is_told_as_thing = False  # of a subject that is not the topic
         self._other_person_named = False
         self._quoted = False
         self._paragraph = -1
@@ -274,7 +279,6 @@ class PassageExtractor:
         if sentence.paragraph != self._paragraph:
             self._paragraph, self._quoted = sentence.paragraph, False
             self._subject, self._subject_is_person = self._default_subject, self._topic_is_person
-            self._subject_is_thing = not self._topic_is_person
             self._other_person_named = False
         quoted = self._quoted
         if len(_QUOTES.findall(sentence.text)) % 2:
@@ -331,7 +335,8 @@ class PassageExtractor:
         person = self._subject if self._subject_is_person and not self._other_person_named else None
         if person is None and self._topic_is_person and self._subject == self._topic:
             person = self._topic
-        thing = self._subject if self._subject_is_thing and not self._subject_is_person else None
+        is_thing = not self._subject_is_person and (self._subject == self._topic or self._is_told_as_thing)
+        thing = self._subject if is_thing else None
         gender = _GENDER.search(sentence.text)
         if person is not None and gender is not None:
             female = gender[0].lower() in ("she", "her")
@@ -392,7 +397,7 @@ class PassageExtractor:
                 self._subject = first.name
                 # nothing but its article or what is said of it tells a thing from a person: "Anna moved. It was late."
                 is_described = any(f.subject == first.name and f.relation.endswith(" a") for f in facts)
-                self._subject_is_thing = is_described or bool(opening.strip()) or first.name == self._topic
+                self._is_told_as_thing = is_described or bool(opening.strip())
                 self._subject_is_person = first.kind == "person" or (
                     first.name == self._topic and self._topic_is_person
                 )
@@ -402,7 +407,6 @@ class PassageExtractor:
                     self._subject = None
             elif self._topic_is_person or any(f.subject == self._topic for f in facts):
                 self._subject, self._subject_is_person = self._topic, self._topic_is_person
-                self._subject_is_thing = not self._topic_is_person
             else:
                 self._subject, self._subject_is_person = None, False
         for fact in facts:
