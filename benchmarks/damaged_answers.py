@@ -33,7 +33,7 @@ from worldthread.extract.model.forms import AnswerForm, EndingsAnswer
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
-from worldthread.models.structured import parse_answer
+from worldthread.models.structured import parse_answer, read_meant
 
 Value: TypeAlias = Any
 Damage: TypeAlias = Callable[[random.Random, str], str]
@@ -295,7 +295,7 @@ def run_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelEx
         assert extraction.statements == OBSERVED.statements, "statements were lost"
     if not kept and not extraction.failures:
         # only an empty answer, or one whose items are all counted as dropped, may yield nothing
-        used = parse_answer((case.answer, case.repair)[len(model.requests) - 1], answer_type(case))
+        used = used_answer(case, is_repaired=len(model.requests) > 1)
         items = used.ended if isinstance(used, EndingsAnswer) else (*used.facts, *used.theses, *used.same)
         assert extractor.dropped.total() >= len(items), "an item was lost without being counted"
     outcome = "failed" if extraction.failures else "at first" if len(model.requests) == 1 else "repaired"
@@ -305,6 +305,18 @@ def run_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelEx
 def answer_type(case: Case) -> type[Any]:
     """Return the type of a case's answer."""
     return EndingsAnswer if case.purpose == "outdated" else STATEMENTS
+
+
+def used_answer(case: Case, *, is_repaired: bool) -> Any:
+    """Return the answer of a case that was used, as an object: a repair is read less strictly than a first answer."""
+    into = answer_type(case)
+    if not is_repaired:
+        return parse_answer(case.answer, into)
+    try:
+        return parse_answer(case.repair, into)
+    except AnswerError:
+        meant = [read_meant(answer, into) for answer in (case.repair, case.answer)]
+        return next(answer for answer in meant if answer is not None)
 
 
 def why(case: Case) -> str:

@@ -558,7 +558,7 @@ def test_another_writer_is_waited_for() -> None:
             pytest.param(arguments, shown, marks=pytest.mark.slow)
             for arguments, shown in (
                 (["recall", "key"], r"\x1b[2Jtext"),
-                (["ask", "key"], r"Nobody read\x1b[2J this"),  # it is shown as what comes nearest
+                (["ask", "key"], r"src\x1b[31m x"),  # of what comes nearest
                 (["timeline", "key"], r"The \x1b]0;t\x07key is [blink]here now."),
                 (["stats"], r"{bad \x1b[31m [red]json"),
             )
@@ -603,7 +603,7 @@ def test_harmless() -> None:
 @pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error() -> None:
     with Memory(FILE) as memory:
-        memory.record.add_many(Episode("Anna went home. " * 20, turn) for turn in range(2000))
+        memory.record.add_many(Episode(f"Anna went home by bus {turn}. " * 20, turn) for turn in range(2000))
     for arguments in (["recall", "Anna", "-k", "2000", "--json"], ["export", "-"], ["stats", "--failures"]):
         child = subprocess.Popen(
             [sys.executable, "-m", "worldthread", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
