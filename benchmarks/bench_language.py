@@ -22,9 +22,8 @@ unseen. The parts, and when an entry is right:
 * changes_varied: a fifth set, in which the earlier fact is often told obliquely.
 * dates: a fact with the given words has the expected interval, to the day.
 * nonsense: no fact is stated, not even one that has ended.
-* others: German, French and Spanish, as everyday and nonsense.
-* dates_varied, others_varied: a second set of each, in more varied words and in all four languages. undated: the fact
-  is not stated, or has no bound but the time of the message.
+* dates_varied: a second set, in more varied words. undated: the fact is not stated, or has no bound but the time of the
+  message.
 * dates_plain_second: dates in short plain sentences, and undated as above.
 * corrections: more corrections and pairs that look alike and correct nothing, in varied words.
 * fifth, sixth, seventh: everyday sentences, changes, dates and nonsense, each by writers who saw no rule and none of
@@ -423,18 +422,6 @@ def nonsense(half: str) -> Iterator[Verdict]:
     yield from (judge_nothing("nonsense, second", sentence) for sentence in read("nonsense_second", half)["sentences"])
 
 
-def others(half: str, file: str = "others") -> Iterator[Verdict]:
-    for language, data in read(file, half).items():
-        for sentence, *listed in data["sentences"]:
-            yield judge_sentence(language, sentence, listed)
-        yield from (judge_nothing(f"{language}, nothing", sentence) for sentence in data["none"])
-
-
-def others_varied(half: str) -> Iterator[Verdict]:
-    for verdict in others(half, "others_varied"):
-        yield replace(verdict, part=f"{verdict.part}, varied")
-
-
 def fifth(half: str, name: str = "fifth") -> Iterator[Verdict]:
     for speaker, sentence, *listed in read(f"everyday_{name}", half)["sentences"]:
         yield judge_sentence(f"everyday, {name}", sentence, listed, speaker, is_complete=name == "fifth")
@@ -462,11 +449,9 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "corrections": corrections,
     "dates": dates,
     "nonsense": nonsense,
-    "others": others,
     "dates_varied": dates_varied,
     "dates_plain_second": dates_plain_second,
     "dates_constructions": dates_constructions,
-    "others_varied": others_varied,
     "fifth": fifth,
     "sixth": sixth,
     "seventh": seventh,

@@ -318,3 +318,19 @@ def test_a_written_sentence_about_somebody_else_does_not_answer() -> None:
         memory.remember("Lena plays the oboe. Her brother Max is a carpenter.", at="2024-05-02")
         answer = memory.ask("What does Max play?")
         assert "oboe" not in str(answer.text)
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "value"),
+    [
+        ("My favourite language is C#.", "What is my favourite language?", "C#"),
+        ("My favourite band is Panic! at the Disco.", "What is my favourite band?", "Panic! at the Disco"),
+    ],
+)
+@pytest.mark.language
+def test_what_is_somebodys_stays_theirs_when_it_has_a_name(said: str, question: str, value: str) -> None:
+    from worldthread.extract.parsed.extractor import ParsedExtractor
+
+    with Memory(user="Tom", extractor=ParsedExtractor()) as memory:
+        memory.remember([{"role": "user", "content": said}], at="2024-03-01")
+        assert value in (memory.ask(question).text or "")

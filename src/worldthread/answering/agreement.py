@@ -454,11 +454,11 @@ def _subject_agreement(
     question: ParsedQuestion, one: EvidenceCandidate, persons: Persons, clause: int
 ) -> tuple[float, float, float]:
     """Return whether the subject of a clause is that of the question, its owner, or another person."""
-    asked = question.subject
+    named = question.subject
     stated = one.wording.subjects[clause] if clause < len(one.wording.subjects) else None
-    if asked is None or asked == SOMEBODY:
+    if named is None or named == SOMEBODY:
         return 0.0, 0.0, 0.0
-    asked = persons.of(asked)
+    asked = persons.of(named)
     if stated is None:
         implied = one.me if clause == 0 or one.wording.subjects[0] is None else None
         return (0.5, 0.0, 0.0) if implied == asked else (0.0, 0.0, 0.0)
@@ -467,7 +467,8 @@ def _subject_agreement(
     stated = persons.of(stated)
     if persons.are_same(stated, asked):
         return 1.0, 0.0, 0.0
-    owner, _, _ = asked.rpartition("'s ")
+    # "my favourite language is C#" gives what is mine a name, and it stays mine
+    owner = named.rpartition("'s ")[0] or asked.rpartition("'s ")[0]
     stated_owner, _, noun = stated.rpartition("'s ")
     if owner and stated_owner and persons.are_same(owner, stated_owner) and noun in question.wording.stems:
         return 1.0, 0.0, 0.0  # a verb may follow the noun of the question: "was my bike stolen"

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.extract.base import USER
-from worldthread.extract.languages.detection import detect_language
-from worldthread.extract.languages.tables import LANGUAGES
+from worldthread.extract.language_detection import LANGUAGES, detect_language
 from worldthread.extract.times import TimeExpression, named_period, time_expressions
 from worldthread.extract.times.tables import table
 from worldthread.extract.times.tenses import Tenses

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 
 from worldthread.extract.parsed.extractor import ParsedExtractor
-from worldthread.extract.parsed.introductions import greeted_name
 from worldthread.extract.parsed.parser import normalised
 from worldthread.types import Fact
 
@@ -89,13 +88,6 @@ def test_the_only_relative_of_a_sentence_is_whom_its_pronouns_mean() -> None:
     assert "Ana's brother, lives in, Leeds" in facts("my brother moved out, he lives in Leeds")
     assert facts("my sister told my aunt she's divorced") == []
     assert not any("brother, has age" in fact for fact in facts("my brother lives in a flat in Hull, she's 91"))
-
-
-def test_a_name_after_a_greeting_is_no_word_of_english() -> None:
-    assert greeted_name("hiya im chantelle") == "chantelle"
-    assert greeted_name("heya its priya here") == "priya"
-    assert greeted_name("hi im hungry") is None
-    assert greeted_name("im kwame") is None
 
 
 def test_typing_without_apostrophes_is_read() -> None:

@@ -28,7 +28,6 @@ from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.fact_features import Reading
 from worldthread.extract.parsed.fact_judge import TextKind, fact_judge
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
-from worldthread.extract.parsed.introductions import greeted_name
 from worldthread.extract.parsed.joined_objects import without_joined_clause
 from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.letters import Letter
@@ -50,7 +49,6 @@ from worldthread.extract.parsed.simple_facts import (
     with_name,
 )
 from worldthread.extract.parsed.simple_sentences import SimpleSentences
-from worldthread.extract.parsed.situations import situation_endings
 from worldthread.extract.parsed.sole_statements import living_alone, says_who, sole_statement
 from worldthread.extract.parsed.validity import TURNS, is_kinship
 from worldthread.extract.parsed.whole_clauses import WholeClauses
@@ -259,9 +257,8 @@ class ParsedExtractor:
             reasons.update(dict.fromkeys(amended, amendment.text))
             corrected.update(amended)
         if correction is None:
-            for endings_of in (phrased_endings, situation_endings):
-                for fact, sentence in endings_of(said, by, stated_facts, view):
-                    reasons.setdefault(fact, sentence)
+            for fact, sentence in phrased_endings(said, by, stated_facts, view):
+                reasons.setdefault(fact, sentence)
         for fact, sentence in tuple(reasons.items()):
             if fact not in corrected and is_for_the_moment(fact, sentence, by):
                 del reasons[fact]
@@ -530,7 +527,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if timed := self._of_clauses_with_times(doc, stated, referents, names):
             known = {(one.fact.subject, one.fact.relation) for one in timed}
             stated = timed + tuple(one for one in stated if (one.fact.subject, one.fact.relation) not in known)
-        stated += self._asserted(doc, read, stated, referents) or _greeted(sentence, read, referents)
+        stated += self._asserted(doc, read, stated, referents)
         if self._is_only(doc) and not is_program(referents.speaker):
             stated = stated or self._of_clauses_alone(doc, referents, names)
             if all(says_who(one) for one in stated):
@@ -672,15 +669,6 @@ def _plainly(doc: Doc, read: SentenceFacts, referents: Referents) -> tuple[Locat
     without = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
     said = read.clauses[0][0] if read.clauses else without
     return tuple(LocatedFact(replace(one, aspect=aspect_for(one)), said, is_plain=True) for one in facts)
-
-
-def _greeted(sentence: Sentence, read: SentenceFacts, referents: Referents) -> tuple[LocatedFact, ...]:
-    """Return the name of who greets and says only it."""
-    name = None if read.facts else greeted_name(sentence.text[sentence.body :].strip())
-    if name is None or not read.clauses or normalise_name(name) == normalise_name(referents.speaker):
-        return ()
-    fact = Fact(referents.speaker, "is called", name)
-    return (LocatedFact(replace(fact, aspect=aspect_for(fact)), read.clauses[0][0], is_certain=True),)
 
 
 def is_letter(sentences: list[tuple[Sentence, list[NamedEntity]]]) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS, Clause
-from worldthread.extract.parsed.parser import is_english
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import WORDS as PROSE_WORDS
 from worldthread.names import normalise_name
@@ -33,12 +32,6 @@ _REACH_ME: Final = re.compile(
     r"(?:at|on|under|via|by)(?: my)?(?: e-?mail| phone| mobile| number| cell)?:? "
     r"(?:(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(?P<phone>\+?[\d(][\d ()/-]{4,18}\d))"
     r"(?=\W*$|[,;] | (?:or|and|any|if) )",
-    re.IGNORECASE,
-)
-_GREETED: Final = re.compile(
-    r"(?:hi+(?:ya)?|he+y+(?:a|o)?|hello+|hallo|yo|howdy|good (?:morning|evening|day)|greetings)"
-    r"(?:,? (?:there|all|everyone|folks|guys))?[ ,.!]+"
-    r"(?:i['’]?m|i am|it['’]?s|this is) ([^\W\d_]{3,}(?:['’-][^\W\d_]+)?)(?:,? here)?[ .!]*",
     re.IGNORECASE,
 )
 _FAVOURITE: Final = re.compile(
@@ -117,20 +110,6 @@ def without_clause(text: str) -> tuple[str, str] | None:
     if (match := _FAVOURITE.fullmatch(text)) is not None:
         return f"has {match[1].lower()}", match[2]
     return None
-
-
-def greeted_name(text: str) -> str | None:
-    """Return the name of who says only a greeting and a name: "hiya im chantelle"; ``None`` for "hi im back".
-
-    Args:
-        text: a sentence as it was typed.
-    """
-    match = _GREETED.fullmatch(text)
-    if match is None:
-        return None
-    word = match[1].lower()
-    is_other = word in WORDS["no_own_names"] or word.endswith(("ed", "ing", "in")) or is_english(word)
-    return None if is_other else match[1]
 
 
 def _own_name(doc: Doc, clause: Clause) -> str | None:

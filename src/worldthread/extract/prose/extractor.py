@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from worldthread.extract.base import USER
-from worldthread.extract.languages.detection import ENGLISH, detect_language, is_foreign
-from worldthread.extract.languages.reader import read_passage
-from worldthread.extract.languages.tables import LANGUAGES
+from worldthread.extract.language_detection import ENGLISH, detect_language, is_foreign
 from worldthread.extract.possible_ends import with_possible_ends
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity, annotated_passages, find_entities
@@ -78,8 +76,7 @@ class ProseExtractor:
 
     A :class:`~worldthread.extract.base.Extractor`. Thread-safe.
 
-    * A passage in German, French or Spanish is read by the tables of its language
-      (:mod:`worldthread.extract.languages`); a passage in a language without rules has theses and no facts.
+    * A passage in another language than English has theses and no facts.
     * Every sentence but a question is a thesis. Its objects are the names, numbers, dates and noun phrases in it, the
       title of the passage, and the person or thing that a pronoun at its beginning means, where that is clear.
     * Plain statements are facts (:mod:`worldthread.extract.prose.patterns`). A thesis that says nothing else has their
@@ -156,16 +153,12 @@ def statements_of(
     groups: list[tuple[list[Statement], list[Ending]]] = []
     for passage in annotated_passages(text, speaker):
         body = _running_text(passage)
-        language = detect_language(body)
-        if language in LANGUAGES:
-            groups += read_passage(passage, speaker or USER, language, at)
-        else:
-            is_english = language == ENGLISH or not is_foreign(body)
-            is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
-            read = read_english if is_message else read_document or PassageExtractor
-            said_by = speaker or signature_of(text) or USER
-            reader = read(passage, said_by, is_english)
-            groups += _whole(reader.extract(), passage, reader.persons, said_by)
+        is_english = detect_language(body) == ENGLISH or not is_foreign(body)
+        is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
+        read = read_english if is_message else read_document or PassageExtractor
+        said_by = speaker or signature_of(text) or USER
+        reader = read(passage, said_by, is_english)
+        groups += _whole(reader.extract(), passage, reader.persons, said_by)
     return groups
 
 

@@ -1,8 +1,8 @@
 """Detects the language of a passage by its function words.
 
 Short passages of chat are told apart by their closed-class words and commonest other words. A word counts the less the
-more languages have it, and letters that few languages use count a little. Languages without rules have lists too, so
-that Dutch is not taken for German, nor Portuguese for Spanish.
+more languages have it, and letters that few languages use count a little. Languages in which nothing is understood have
+lists too, so that Dutch is not taken for German, nor Portuguese for Spanish.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from worldthread.extract.languages.tables import LANGUAGES, function_words
 from worldthread.extract.prose.words import WORDS
 
 ENGLISH: Final = "en"
+LANGUAGES: Final = ("de", "fr", "es")
+"""The languages besides English whose times are understood."""
 UNKNOWN: Final = "unknown"
-"""The language of a passage in none of the languages that have rules, or in no language."""
+"""The language of a passage in none of these languages, or in no language."""
 
 _WORD: Final = re.compile(r"(?<![\d_])[^\W\d_]++(?:['’](?=[^\W\d_]))?(?![\d_])")
 _OPENING: Final = re.compile(r"(?:^|[.!?:;\n…。]\s*|[\"“„«»¿¡(\[*-]\s?)$")
@@ -39,15 +40,15 @@ _TIE: Final = 1e-9
 @cache
 def _weights() -> tuple[Mapping[str, tuple[tuple[str, float], ...]], Mapping[str, tuple[tuple[str, float], ...]]]:
     """Return the evidence by word and by letter: the languages that have it, each with its weight."""
-    data = tomllib.loads(files("worldthread.extract.languages").joinpath("detection.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(files("worldthread.extract").joinpath("language_detection.toml").read_text(encoding="utf-8"))
     words = {code: frozenset(text.replace("_", " ").split()) for code, text in data["other"].items()}
     words[ENGLISH] = frozenset(
         part
-        for word in WORDS["function"] | WORDS["verbs"] | frozenset(data["known"]["en"].split())
+        for word in WORDS["function"] | WORDS["verbs"] | frozenset(data["known"][ENGLISH].split())
         for part in _parts(word)
     )
     for code in LANGUAGES:
-        words[code] = frozenset(part for word in function_words(code) for part in _parts(word))
+        words[code] = frozenset(part for word in data["known"][code].split() for part in _parts(word))
     letters = {code: frozenset(text.split()) for code, text in data["letters"].items()}
     return _inverse(words, 1.0), _inverse(letters, _LETTER_WEIGHT)
 
@@ -98,7 +99,7 @@ def detect_language(text: str) -> str:
         text: a passage or a sentence.
 
     Returns:
-        ``"en"`` or a code of :data:`~worldthread.extract.languages.tables.LANGUAGES`; :data:`UNKNOWN` for any other
+        ``"en"`` or a code of :data:`LANGUAGES`; :data:`UNKNOWN` for any other
         language, for code and numbers, and when two languages are as likely, unless one of them is English.
     """
     scores, known, count = _scores(text)

@@ -1,0 +1,149 @@
+"""Measure what each part of the reader with a parser buys, by leaving it out.
+
+    python benchmarks/leave_out.py facts [--without PART ...]
+    python benchmarks/leave_out.py endings [--without PART ...]
+
+``facts`` reads the messages in training/held_back, whose writers no rule was written for, and compares what is stated
+with the labels: a fact and a label are the same where their subjects share half of their words, and their relations
+and objects, too. ``endings`` counts the changes, look-alikes and corrections of ``bench_language.py`` (unseen halves).
+Prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import bench_language
+
+import worldthread.extract.parsed.extractor as reader
+from worldthread import Fact
+
+HELD_BACK: Final = Path(__file__).parents[1] / "training" / "held_back"
+SETS: Final = ("changes", "changes_third", "changes_plain", "corrections")
+SAME: Final = 0.5
+_COMMON: Final = frozenset(["a", "an", "the", "to", "of", "in", "at", "is", "are", "was", "has", "have", "had"])
+_ENDINGS: Final = ("ing", "ied", "ies", "ed", "es", "s")
+
+
+def _nothing(*_: Any, **__: Any) -> tuple[()]:
+    return ()
+
+
+def _none(*_: Any, **__: Any) -> None:
+    return None
+
+
+def _module(**values: Any) -> None:
+    for name, value in values.items():
+        assert hasattr(reader, name), name
+        setattr(reader, name, value)
+
+
+def _passages(**values: Any) -> None:
+    for name, value in values.items():
+        assert hasattr(reader._ParsedPassageExtractor, name), name
+        setattr(reader._ParsedPassageExtractor, name, value)
+
+
+def _without_dated_sentences() -> None:
+    _passages(_with_dated_sentence=lambda _self, _doc, stated, *_: stated, _of_clauses_with_times=_nothing)
+
+
+PARTS: Final[dict[str, Callable[[], None]]] = {
+    "simple_sentences": lambda: _passages(_of_simple_sentences=lambda _self, _doc, _simple, _persons, stated: stated),
+    "whole_clauses": lambda: _passages(_of_whole_clauses=_nothing),
+    "plain_sentences": lambda: _module(_plainly=_nothing),
+    "dated_sentences": _without_dated_sentences,
+    "dated": lambda: _module(with_dated=lambda _doc, read, *_: read.facts),
+    "segments": lambda: _passages(_of_clauses_alone=_nothing),
+    "assertions": lambda: _passages(_asserted=_nothing),
+    "sole_statements": lambda: _module(sole_statement=_nothing, living_alone=_nothing),
+    "completeness": lambda: _module(whole_facts=lambda _doc, _read, stated, *_: stated),
+    "probable": lambda: _module(probable_facts=lambda readings, **_: tuple(one.stated for one in readings)),
+    "fact_judge": lambda: _module(meant_facts=lambda facts, *_: facts, fact_judge=_none),
+    "joined_objects": lambda: _module(without_joined_clause=lambda _doc, one: one),
+    "persons_within": lambda: _module(with_person_within=lambda _doc, _read, _found, referents: referents),
+    "figurative": lambda: _module(_is_figurative=lambda _: False),
+    "phrased_endings": lambda: _module(phrased_endings=_nothing),
+    "learned_endings": lambda: _module(learned_endings=_nothing),
+    "withheld_endings": lambda: _module(withheld=_nothing),
+    "amendments": lambda: _module(amendment_of=_none),
+    "corrections": lambda: _module(correction_of=_none),
+    "changes": lambda: _module(changes_of=_nothing),
+    "contradicted_facts": lambda: _module(contradicted_facts=_nothing),
+}
+
+
+def words(text: str) -> Counter[str]:
+    """Return the words of a text that tell, without their endings."""
+    found = []
+    for word in re.findall(r"\w[\w'’.:-]*", text.lower().replace("'s", " ")):
+        ending = next((e for e in _ENDINGS if word.endswith(e) and len(word) - len(e) > 2), "")
+        found.append(word.removesuffix(ending))
+    return Counter(word for word in found if word not in _COMMON) or Counter(found)
+
+
+def shared(first: Counter[str], second: Counter[str]) -> float:
+    """Return how much of two texts is the same, in [0, 1]: the F1 of their words."""
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 0.0
+
+
+def are_same(stated: tuple[str, str, str], label: tuple[str, str, str]) -> bool:
+    """Return whether a fact says what a label says."""
+    subjects = shared(words(stated[0]), words(label[0]))
+    objects = shared(words(stated[2]), words(label[2]))
+    rest = shared(words(" ".join(stated[1:])), words(" ".join(label[1:])))
+    return subjects >= SAME and objects >= 0.3 and subjects * rest >= SAME
+
+
+def _messages() -> Iterator[dict[str, Any]]:
+    for path in sorted(HELD_BACK.glob("*.jsonl")):
+        with path.open(encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+
+def facts() -> dict[str, int]:
+    """Count what is stated of the messages that were held back."""
+    extractor = reader.ParsedExtractor()
+    counts = Counter[str]()
+    for message in _messages():
+        at = datetime.fromisoformat(message["time"]).replace(tzinfo=UTC).timestamp()
+        extraction = extractor.extract(f"{message['speaker']}: {message['text']}", message["speaker"], at)
+        stated = [(s.subject, s.relation, s.object) for s in extraction.statements if isinstance(s, Fact)]
+        parts = [[part.strip() for part in event.split("|")] for event in message["events"]]
+        labels = [(subject, relation, thing) for _, subject, relation, thing, *_ in parts]
+        counts["labels"] += len(labels)
+        counts["stated"] += len(stated)
+        counts["labels_found"] += sum(any(are_same(fact, label) for fact in stated) for label in labels)
+        counts["stated_as_labelled"] += sum(any(are_same(fact, label) for label in labels) for fact in stated)
+    return dict(counts)
+
+
+def endings() -> dict[str, dict[str, int]]:
+    """Count the changes, look-alikes and corrections that are judged right and wrong."""
+    verdicts = [verdict for part in SETS for verdict in bench_language.PARTS[part]("unseen")]
+    table = bench_language.figures(verdicts)
+    return {part: {name: row[name] for name in ("entries", "right", "wrong")} for part, row in table.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("facts", "endings"))
+    parser.add_argument("--without", choices=PARTS, nargs="+", default=[], help="the parts that are left out")
+    options = parser.parse_args()
+    for part in options.without:
+        PARTS[part]()
+    counted = facts() if options.what == "facts" else endings()
+    print(json.dumps({"without": options.without, **counted}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Reads German, French and Spanish: what a passage in one of these languages states, by tables of words and forms."""
