@@ -45,7 +45,6 @@ def facts(text: str) -> list[str]:
         ("My laptop runs Fedora.", "Ana's laptop, runs, Fedora"),
         ("my sister have a shop in Hull", "Ana's sister, has, shop in Hull"),
         ("My mother-in-law is a nurse.", "Ana's mother-in-law, is a, nurse"),
-        ("hi there im kwame", "Ana, is called, kwame"),
     ],
 )
 def test_what_somebody_asserts_is_stated_as_it_was_said(text: str, expected: str) -> None:

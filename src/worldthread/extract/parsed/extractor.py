@@ -337,7 +337,7 @@ def _read(text: str, speaker: str, at: float | None) -> _Reading:
     def document_reader(passage: AnnotatedPassage, name: str, states_facts: bool) -> PassageExtractor:
         return DocumentPassageExtractor(passage, name, states_facts, at=at)
 
-    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader, at, document_reader))
+    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader, document_reader))
     body = text.removeprefix(f"{speaker}: ") if speaker else text
     is_short = len(body) <= _LONGEST_CORRECTION
     correction = correction_of(body, speaker or USER) if is_short else None

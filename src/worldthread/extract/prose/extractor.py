@@ -108,7 +108,7 @@ class ProseExtractor:
         def reader(passage: AnnotatedPassage, name: str, states_facts: bool) -> PassageExtractor:
             return PassageExtractor(passage, name, states_facts, at=at)
 
-        return merged(ProseExtractor.name, statements_of(text, speaker, reader, at, reader))
+        return merged(ProseExtractor.name, statements_of(text, speaker, reader, reader))
 
     def outdate(
         self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
@@ -131,18 +131,16 @@ class ProseExtractor:
 def statements_of(
     text: str,
     speaker: str,
-    read_english: Callable[[AnnotatedPassage, str, bool], PassageExtractor],
-    at: float | None = None,
+    read_message: Callable[[AnnotatedPassage, str, bool], PassageExtractor],
     read_document: Callable[[AnnotatedPassage, str, bool], PassageExtractor] | None = None,
 ) -> list[tuple[list[Statement], list[Ending]]]:
-    """Return what the sentences of a text state and end, each passage read in its language.
+    """Return what the sentences of a text state and end.
 
     Args:
         text: the text.
         speaker: who says it; empty when nobody is known to say it.
-        read_english: makes what reads a message in English, or in an unknown language when its third argument is
-            ``False``: then it states no facts.
-        at: world time of the text, against which times in the other languages are resolved; ``None`` to resolve none.
+        read_message: makes what reads a message; in another language than English its third argument is ``False``, and
+            it states no facts.
         read_document: makes what reads other texts, likewise; by default :class:`PassageExtractor`.
 
     Returns:
@@ -155,7 +153,7 @@ def statements_of(
         body = _running_text(passage)
         is_english = detect_language(body) == ENGLISH or not is_foreign(body)
         is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
-        read = read_english if is_message else read_document or PassageExtractor
+        read = read_message if is_message else read_document or PassageExtractor
         said_by = speaker or signature_of(text) or USER
         reader = read(passage, said_by, is_english)
         groups += _whole(reader.extract(), passage, reader.persons, said_by)
