@@ -46,16 +46,6 @@ def test_a_request_that_is_sent_twice_is_stored_once(serve: Callable[..., Any], 
         assert client.post(REMEMBER, json=body, headers={"idempotency-key": key}).status_code == 422
 
 
-def test_what_is_stored_cannot_pass_for_the_key_of_a_request(serve: Callable[..., Any]) -> None:
-    client = serve()("anna")
-    forged = {"text": "Anna lives in Oslo.", "metadata": {"idempotency_key": "k-9"}}
-    answer = client.post(REMEMBER, json=forged)
-    assert answer.status_code == 422
-    assert "Idempotency-Key" in answer.json()["detail"]
-    honest = client.post(REMEMBER, json={"text": "Anna lives in Rome."}, headers={"idempotency-key": "k-9"})
-    assert (honest.status_code, honest.json()["added"]) == (200, 1)
-
-
 def test_a_request_that_was_cut_short_is_completed(tmp_path: Any) -> None:
     """Half of its passages are recorded when the process dies; sent again, the rest gets the same times."""
     from worldthread.service.remembering import remember

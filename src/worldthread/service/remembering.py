@@ -12,7 +12,6 @@ from typing import Final
 
 import orjson
 
-from worldthread.errors import InputError
 from worldthread.filters import Filter
 from worldthread.memory import Memory
 from worldthread.schemas.results import RememberResult
@@ -27,7 +26,6 @@ _TIME: Final = "idempotency_time"
 _REUSED: Final = "this Idempotency-Key was used for another request: take a new key for each thing to remember"
 _BUSY: Final = "a request with this Idempotency-Key is being worked on: send it again when that has ended"
 _KEPT: Final = 10_000
-_OF_REQUESTS: Final = (KEY, _DIGEST, _TIME)
 
 Remember = RememberText | RememberMessages | RememberTriples
 
@@ -103,12 +101,10 @@ def remember(
 
     Raises:
         ProblemError: the key was used for another request.
-        InputError: the content cannot be remembered, or its metadata would pass for the key of a request.
+        InputError: the content cannot be remembered.
     """
     at: TimeLike | None = body.at
     metadata = dict(body.metadata or {})
-    if taken := [name for name in _OF_REQUESTS if name in metadata]:
-        raise InputError(f"metadata: {taken[0]!r} belongs to the header Idempotency-Key: take another name")
     is_repeated = False
     if key is not None:
         digest = digest_of(body)
