@@ -127,7 +127,7 @@ _SOMEWHERE: Final = re.compile(
     r"around (?:\d|noon)|by (?:car|train|bus|bike|taxi|plane)|for the (?:day|night|week|weekend|evening)|alone|"
     r"there|outside|to|this|an? (?:hour|note|message|minute)|half)\b"
 )
-UNREAL: Final = re.compile(
+_UNREAL: Final = re.compile(
     r"\b(?:if|would|unless|imagine|pretend\w*|joking|kidding|heard|rumou?rs?|wish(?:es)?|dream(?:s|t|ed)?|supposed?|ought|"
     r"in my dreams|(?<!what )(?:the|a|this|that) (?:movie|film|book|novel|story|game|series|song|play|"
     r"episode)|without me|half of|"
@@ -138,7 +138,7 @@ UNREAL: Final = re.compile(
     r"(?:back|fine|ok|okay|alright|all right|safe|still|in)?)\b|"
     r"['’](?:d)\b|\?",
 )
-DOUBTFUL: Final = re.compile(
+_DOUBTFUL: Final = re.compile(
     r"\b(?:might|may(?! \d)|maybe|perhaps|could(?!n't| not)|should|almost|nearly|"
     r"(?<!don't )(?<!doesn't )(?<!longer )(?<!didn't )wants?|(?<!didn't )wanted|hop(?:e|es|"
     r"ing)|think(?:s|ing)?|consider(?:s|ing)?|tempted|try|tries|"
@@ -266,10 +266,10 @@ def phrased_endings(
     skipped = set(stated)
     is_short = sum(len(sentence.split()) for sentence in sentences) <= _LONGEST_MESSAGE
     for number, sentence in enumerate(sentences):
-        text = plain_text(sentence)
-        if len(text) > _MOST_CHARACTERS or not 0 < len(text.split()) <= _LONGEST or UNREAL.search(text) is not None:
+        text = _plain_text(sentence)
+        if len(text) > _MOST_CHARACTERS or not 0 < len(text.split()) <= _LONGEST or _UNREAL.search(text) is not None:
             continue
-        text = ", ".join(part for part in _CLAUSE_END.split(text) if DOUBTFUL.search(part) is None)
+        text = ", ".join(part for part in _CLAUSE_END.split(text) if _DOUBTFUL.search(part) is None)
         if not text:
             continue
         facts = dict.fromkeys(
@@ -283,8 +283,8 @@ def phrased_endings(
                 *_facts_of_sums(text, speaker, view),
             ]
         )
-        earlier = plain_text(" ".join(sentences[: number + 1]))
-        meant = only_person(earlier, speaker, view)
+        earlier = _plain_text(" ".join(sentences[: number + 1]))
+        meant = _only_person(earlier, speaker, view)
         if meant is not None:
             facts |= dict.fromkeys(view.facts(subject=meant))
             earlier = f"{earlier} {_shown(meant, speaker)}"
@@ -378,7 +378,7 @@ def is_for_the_moment(fact: Fact, sentence: str, speaker: str) -> bool:
     """
     own = normalise_name(speaker)
     subject, relation, value = fact.key
-    text = plain_text(sentence.removeprefix(f"{speaker}: "))
+    text = _plain_text(sentence.removeprefix(f"{speaker}: "))
     if subject == own and is_in("own", fact) and _names_another(text, value):
         return True
     marked = _with_things(text, value.replace(f"{own}'s ", "my "), relation, own=subject == own)
@@ -442,7 +442,7 @@ def _said_of_name(fact: Fact, view: GraphView) -> list[Fact]:
     return [one for relation in ("is a", "is") for one in view.facts(named["name"], relation, named["kind"])]
 
 
-def only_person(text: str, speaker: str, view: GraphView) -> str | None:
+def _only_person(text: str, speaker: str, view: GraphView) -> str | None:
     """Return the only relative of the speaker whom "he" or "she" can mean in a message that names nobody.
 
     Args:
@@ -538,7 +538,7 @@ def _facts_of_sums(text: str, speaker: str, view: GraphView) -> Iterator[Fact]:
             yield from view.facts(subject=f"{speaker}'s {noun}")
 
 
-def plain_text(text: str) -> str:
+def _plain_text(text: str) -> str:
     """Return a sentence as the patterns expect it: in lower case, with straight apostrophes and with its subject.
 
     Args:
@@ -624,7 +624,7 @@ def _ends_by_part(fact: Fact, text: str, earlier: str, speaker: str) -> str:
     """Return the phrase by which a sentence that ends a fact names a part of its object; empty if there is none."""
     own = normalise_name(speaker)
     subject, relation, _ = fact.key
-    if subject != own and not is_about_relative(subject, own):
+    if subject != own and not _is_about_relative(subject, own):
         return ""
     is_owned = is_in("own", fact) and not is_in("membership", fact)
     families = tuple(name for name in FAMILY_NOUNS if is_in(name, fact))
@@ -649,7 +649,7 @@ def _marked(fact: Fact, group: _Group, text: str, earlier: str, speaker: str) ->
     """Yield a sentence with the words for the parts of a fact marked."""
     own = normalise_name(speaker)
     subject, _, value = fact.key
-    is_thing = subject != own and not is_about_relative(subject, own)
+    is_thing = subject != own and not _is_about_relative(subject, own)
     if group.quantity:
         old = _QUANTITY.search(value)
         if old is not None:
@@ -673,7 +673,7 @@ def _marked(fact: Fact, group: _Group, text: str, earlier: str, speaker: str) ->
     yield _with_subject(marked, subject, own, earlier, _names(subject, own))
 
 
-def is_about_relative(subject: str, own: str) -> bool:
+def _is_about_relative(subject: str, own: str) -> bool:
     """Return whether the subject of a fact is somebody else, and no thing.
 
     Args:

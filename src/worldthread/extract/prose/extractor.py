@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from worldthread.extract.base import USER
-from worldthread.extract.language_detection import ENGLISH, detect_language, is_foreign
+from worldthread.extract.language_detection import is_foreign
 from worldthread.extract.possible_ends import with_possible_ends
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity, annotated_passages, find_entities
@@ -132,7 +132,7 @@ def statements_of(
     text: str,
     speaker: str,
     read_message: Callable[[AnnotatedPassage, str, bool], PassageExtractor],
-    read_document: Callable[[AnnotatedPassage, str, bool], PassageExtractor] | None = None,
+    read_document: Callable[[AnnotatedPassage, str, bool], PassageExtractor],
 ) -> list[tuple[list[Statement], list[Ending]]]:
     """Return what the sentences of a text state and end.
 
@@ -141,7 +141,7 @@ def statements_of(
         speaker: who says it; empty when nobody is known to say it.
         read_message: makes what reads a message; in another language than English its third argument is ``False``, and
             it states no facts.
-        read_document: makes what reads other texts, likewise; by default :class:`PassageExtractor`.
+        read_document: makes what reads other texts, likewise.
 
     Returns:
         The statements and endings of each sentence, in order.
@@ -150,12 +150,10 @@ def statements_of(
         text = _CONTROL.sub(_space_for_control, text)
     groups: list[tuple[list[Statement], list[Ending]]] = []
     for passage in annotated_passages(text, speaker):
-        body = _running_text(passage)
-        is_english = detect_language(body) == ENGLISH or not is_foreign(body)
         is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
-        read = read_message if is_message else read_document or PassageExtractor
+        read = read_message if is_message else read_document
         said_by = speaker or signature_of(text) or USER
-        reader = read(passage, said_by, is_english)
+        reader = read(passage, said_by, not is_foreign(_running_text(passage)))
         groups += _whole(reader.extract(), passage, reader.persons, said_by)
     return groups
 
