@@ -48,6 +48,10 @@ class InputError(WorldthreadError, ValueError):
     """An argument cannot be used; the message says which one and why."""
 
 
+class ConflictError(InputError):
+    """What was given does not go with what the memory holds, or with its clock; elsewhere or later it may."""
+
+
 class FormatError(InputError):
     """A line of a file does not have the expected form.
 

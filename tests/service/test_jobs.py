@@ -46,6 +46,18 @@ def test_a_request_that_is_sent_twice_is_stored_once(serve: Callable[..., Any], 
         assert client.post(REMEMBER, json=body, headers={"idempotency-key": key}).status_code == 422
 
 
+def test_a_job_that_could_not_be_read_is_refused_at_once(serve: Callable[..., Any]) -> None:
+    client = serve()("anna")
+    for body in ({"messages": [{"content": None}]}, {"text": "Anna lives in Rome.", "at": "0381-01-30"}):
+        assert client.post(f"{REMEMBER}?background=true", json=body).status_code == 422
+
+
+def test_a_request_with_a_key_may_hold_numbers_of_any_size(serve: Callable[..., Any]) -> None:
+    body = {"messages": [{"role": "Anna", "content": "I live in Rome.", "id": 10**30}]}
+    answers = [serve()("anna").post(REMEMBER, json=body, headers={"idempotency-key": "k-3"}) for _ in range(2)]
+    assert [(answer.status_code, answer.json()["added"]) for answer in answers] == [(200, 1), (200, 0)]
+
+
 def test_a_request_that_was_cut_short_is_completed(tmp_path: Any) -> None:
     """Half of its passages are recorded when the process dies; sent again, the rest gets the same times."""
     from worldthread.service.remembering import remember

@@ -8,7 +8,7 @@ from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final
 
-from worldthread.errors import InputError
+from worldthread.errors import ConflictError, InputError
 from worldthread.text import cut
 
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -17,10 +17,12 @@ _DAY_ALONE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_YEAR: Final = 1000
 _END_OF_YEARS: Final = 3000
-_EARLIEST: Final = (datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
+EARLIEST: Final = (datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
+"""The first number that is a time: the beginning of the year 1000, in seconds since 1970."""
 _LATEST: Final = (datetime(_END_OF_YEARS, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
 _AHEAD: Final = 10 * 366 * 86_400.0
-_NO_SECONDS: Final = 1e11  # seconds of the year 5138, and milliseconds of 1973
+TOO_LATE: Final = 1e11  # seconds of the year 5138, and milliseconds of 1973
+"""The first number that is no time: neither a turn nor seconds since 1970."""
 _LARGEST_TURN: Final = 1e7
 _TURNS: Final = 1e8
 _HOUR: Final = 3_600.0
@@ -104,27 +106,28 @@ def require_time_of_saying(at: float, clock: float, turns: bool | None) -> bool:
         Whether the time is a turn.
 
     Raises:
-        InputError: it is a turn, and the memory holds dates, or the reverse; or it is a date before the year 1000, or
-            more than ten years ahead of the clock.
+        ConflictError: it is a turn, and the memory holds dates, or the reverse; or it is a date more than ten years
+            ahead of the clock.
+        InputError: it is a date before the year 1000.
     """
     is_turn = abs(at) < _LARGEST_TURN
     if turns is False and is_turn:
         year = f' ("{at:.0f}" for the year)' if _FIRST_YEAR <= at < _END_OF_YEARS else ""
-        raise InputError(
+        raise ConflictError(
             f"{shown_time(at)} is the number of a turn, and this memory holds dates, which cannot be compared with "
             f'turns: give a date such as "2024-05-01"{year}, or use another namespace'
         )
     if turns and not is_turn:
-        raise InputError(
+        raise ConflictError(
             f"{shown_time(at)} is a date, and this memory counts turns, which cannot be compared with dates: give the "
             "number of the turn as at=..., or use another namespace"
         )
     if is_turn:
         return True
-    if at < _EARLIEST:
+    if at < EARLIEST:
         raise InputError(f"the time {shown_time(at)} lies before the year 1000: the time is when this was told")
     if at > min(clock + _AHEAD if is_date(clock) else _LATEST, _LATEST):
-        raise InputError(
+        raise ConflictError(
             f"the time {shown_time(at)} lies more than ten years ahead of the clock, and would count as later than all "
             "that is told before it: the time is when this was told (for another present, give the memory a clock)"
         )
@@ -294,12 +297,12 @@ def _days(first: date, last: date, zone: tzinfo) -> tuple[float, float]:
 
 def _require_seconds(number: float) -> float:
     """Return a number that can be a turn or seconds since 1970."""
-    if abs(number) < _NO_SECONDS:
-        if number < _EARLIEST:
+    if abs(number) < TOO_LATE:
+        if number < EARLIEST:
             raise InputError(f"the time {number:.16g} lies before the year 1000, if it counts seconds since 1970")
         return number
     units = (("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
-    name, many = next((unit for unit in units if abs(number) / unit[1] < _NO_SECONDS), ("", 0.0))
+    name, many = next((unit for unit in units if abs(number) / unit[1] < TOO_LATE), ("", 0.0))
     if not name:
         raise InputError(f"the time {number:.16g} is neither a turn nor seconds since 1970: it is too large")
     raise InputError(

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from worldthread.errors import (
     ClosedError,
+    ConflictError,
     InputError,
     MissingExtraError,
     ModelError,
@@ -30,6 +31,7 @@ PROBLEM_TYPE: Final = "application/problem+json"
 _SHOWN: Final = 10  # faults of one request
 _STATUS: Final[tuple[tuple[type[WorldthreadError], int], ...]] = (
     (NotFoundError, 404),
+    (ConflictError, 409),
     (InputError, 422),
     (ReadOnlyError, 403),
     (StoreLockedError, 503),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
-
-import orjson
 
 from worldthread.filters import Filter
 from worldthread.memory import Memory
@@ -78,8 +77,8 @@ class IdempotencyKeys:
 
 def digest_of(body: Remember) -> str:
     """Return a digest of what is asked."""
-    document = orjson.dumps(body.model_dump(), option=orjson.OPT_SORT_KEYS)
-    return hashlib.blake2b(document, digest_size=16).hexdigest()
+    document = json.dumps(body.model_dump(), sort_keys=True)  # numbers of any size may stand in further fields
+    return hashlib.blake2b(document.encode(), digest_size=16).hexdigest()
 
 
 def remember(

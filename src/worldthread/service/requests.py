@@ -24,7 +24,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from worldthread.arguments import whole_characters
-from worldthread.extract.when import world_time
+from worldthread.extract.records import documents_of
+from worldthread.extract.when import EARLIEST, TOO_LATE, world_time
 from worldthread.filters import Filter
 from worldthread.ingestion import Content
 from worldthread.provenance import LONGEST_KEY, LONGEST_LABEL, LONGEST_VALUE
@@ -50,7 +51,8 @@ def _checked_time(value: float | str | None) -> float | str | None:
         raise ValueError(
             "a time is a number (a turn), a date such as 2024-05-01, 2024-05 or 2024, or a date and time (ISO 8601)"
         )
-    world_time(value, 0.0)
+    if world_time(value, 0.0) < EARLIEST:
+        raise ValueError("a date lies in the year 1000 or later")
     return value
 
 
@@ -60,9 +62,9 @@ Time: TypeAlias = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "number"},
-                {"type": "string", "format": "date"},
-                {"type": "string", "format": "date-time"},
+                {"type": "number", "minimum": EARLIEST, "exclusiveMaximum": TOO_LATE},
+                {"type": "string", "format": "date", "pattern": "^[1-9]"},
+                {"type": "string", "format": "date-time", "pattern": "^[1-9]"},
                 {"type": "null"},
             ]
         }
@@ -200,10 +202,19 @@ def filter_of(where: Where | None) -> Filter | None:
 class MessageBody(Body):
     """One turn of a conversation, as agents keep it: what is said is remembered, further fields stay with it."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    # other fields that name the speaker and hold the text are understood too; what has none of them is refused
+    model_config = ConfigDict(
+        extra="allow",
+        strict=True,
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {name: {"not": {"type": "null"}}}, "required": [name]} for name in ("role", "content")
+            ]
+        },
+    )
 
     role: Name | None = Field(default=None, description="Who speaks: user, assistant, or a name", examples=["Anna"])
-    content: Annotated[str, Field(max_length=MAX_TEXT)] | list[Any] | dict[str, Any] | None = Field(
+    content: Annotated[str, Field(max_length=MAX_TEXT)] | list[str | dict[str, Any]] | dict[str, Any] | None = Field(
         default=None,
         description="What was said, as text or as parts; a turn without text, such as a call of a tool, is skipped",
         examples=["I moved to Paris."],
@@ -234,6 +245,13 @@ class _Remember(Body):
         default=None, description="Strings, numbers and truth values to find it by"
     )
 
+    def require_readable(self) -> None:
+        """Check what the schema cannot say, for a job that reads it later.
+
+        Raises:
+            InputError: a message has no form that is known.
+        """
+
 
 class RememberText(_Remember):
     """A text to remember, from one sentence to dozens of pages."""
@@ -260,9 +278,14 @@ class RememberMessages(_Remember):
     text: None = Field(default=None, description="Not with messages")
     triples: None = Field(default=None, description="Not with messages")
 
-    def content(self) -> Content:
+    def content(self) -> list[dict[str, Any]]:
         """Return what the memory takes."""
         return [message.model_dump(exclude_none=True) for message in self.messages]
+
+    def require_readable(self) -> None:
+        for message in self.content():
+            for _ in documents_of(message, "", keep_fields=True):
+                pass
 
 
 class RememberTriples(_Remember):

@@ -169,6 +169,7 @@ def remember_(
         return done
 
     if background:
+        body.require_readable()
         return _accepted(call, response, Job("remember", call.namespace, lambda job: work(job)[0]))
     result, is_repeated = work(None)
     if is_repeated:
