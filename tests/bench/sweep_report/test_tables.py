@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,10 @@ def sweep_of(base: dict[str, Any], tmp_path: Path) -> MakeSweep:
 
 def options_of(**settings: Any) -> str:
     return orjson.dumps(settings, option=orjson.OPT_SORT_KEYS).decode()
+
+
+AS_IN_GLOW = '{"valid_actions":"jericho"}'
+"""The settings of games of the GLoW paper."""
 
 
 def named(sweep: Sweep, name: str) -> AgentTable:
@@ -145,8 +150,9 @@ def test_games_weigh_the_same(sweep_of: MakeSweep) -> None:
 
 
 def test_players_are_named_by_what_distinguishes_them(sweep_of: MakeSweep) -> None:
-    plain = Run("zork1-v1", "react", 1, model="lab/gpt-4.1-mini", options=options_of(temperature=0.5))
-    other = Run("zork1-v1", "react", 1, model="gpt-4.1", options=options_of(temperature=0.5))
+    settings = {"options": options_of(offers_all=True), "game_options": AS_IN_GLOW}
+    plain = Run("zork1-v1", "react", 1, model="lab/gpt-4.1-mini", **settings)
+    other = Run("zork1-v1", "react", 1, model="gpt-4.1", **settings)
     runs = [
         (plain, 3, {}),
         (other, 4, {}),
@@ -169,9 +175,34 @@ def test_players_are_named_by_what_distinguishes_them(sweep_of: MakeSweep) -> No
     assert "react, published, GPT-4.1 mini" in best.header
     assert "react, published, GPT-4.1" in best.header
     assert [row[best.header.index("react, published, GPT-4.1")] for row in best.rows[:1]] == ["45.0 ± 0.0"]
-    settings = {row[0]: row[2] for row in named(sweep, "players").rows}
-    assert settings["explorer"] == "60 moves", "a limit of one game distinguishes no player, and is shown"
-    assert settings["react, gpt-4.1"] == "temperature=0.5"
+    shown = {row[0]: row[2] for row in named(sweep, "players").rows}
+    assert shown["explorer"] == "60 moves", "a limit of one game distinguishes no player, and is shown"
+    assert shown["react, gpt-4.1"] == 'offers_all=true, game.valid_actions="jericho"'
+
+
+def test_players_that_differ_in_memory_game_or_prompts_are_told_apart(sweep_of: MakeSweep) -> None:
+    plain = Run("treasure-hunt-v1", "ariadne", 0, memory="arigraph", model="m", options=options_of(calls="three"))
+    changed: list[dict[str, Any]] = [
+        {},
+        {"memory_options": options_of(moments=0)},
+        {"game_options": options_of(valid_actions="none")},
+        {"prompts": options_of(**{"answer/answer": "# user\n$question\n$evidence\n$look_up"})},
+        {"decisions": 7},
+        {"rules": 2},
+        {"goal": "find the key"},
+        {"budget_tokens": 900},
+    ]
+    sweep = sweep_of([(replace(plain, **own), number, {}) for number, own in enumerate(changed)])
+    labels = [sweep.label(player) for player in sweep.players]
+    assert len(set(labels)) == len(labels)
+    assert labels[:3] == [
+        "ariadne+arigraph", "ariadne+arigraph, memory.moments=0", 'ariadne+arigraph, game.valid_actions="none"',
+    ]  # fmt: skip
+    table = named(sweep, "normalized")
+    beside = {row[0]: row[2] for row in table.rows if row[0] in labels}
+    assert table.header[2].endswith("published")
+    rules = next(label for label in labels if "rules" in label)
+    assert {label for label, score in beside.items() if score != "-"} == {"ariadne+arigraph", rules}
 
 
 def test_the_best_attempts_count_when_asked_and_it_is_said(sweep_of: MakeSweep) -> None:
@@ -214,12 +245,17 @@ def test_ablations_have_their_own_tables(sweep_of: MakeSweep) -> None:
         {"use_mar": False, "explorations": 2},
     ]  # fmt: skip
     runs = [
-        (Run(game, "glow", seed, model="m", options=options_of(**given)), 10 * number + seed, {})
+        (
+            Run(game, "glow", seed, model="m", options=options_of(offers_all=True, **given), game_options=AS_IN_GLOW),
+            10 * number + seed,
+            {},
+        )
         for game in ("zork1-v1", "tiny-v1")
         for number, given in enumerate(settings)
         for seed in (1, 3)
     ]
-    runs.append((Run("zork1-v1", "ige", 1, model="m"), 7, {}))
+    as_in_glow = {"options": options_of(offers_all=True), "game_options": AS_IN_GLOW}
+    runs.append((Run("zork1-v1", "ige", 1, model="m", **as_in_glow), 7, {}))
     runs.append((Run("tiny-v1", "explorer", 1, options=options_of(explorations=2)), 7, {}))
     sweep = sweep_of(runs)
     main = named(sweep, "best-score").header
@@ -242,7 +278,8 @@ def test_ablations_have_their_own_tables(sweep_of: MakeSweep) -> None:
 
 
 def test_an_ablation_alone_is_a_player_like_any_other(sweep_of: MakeSweep) -> None:
-    sweep = sweep_of([(Run("zork1-v1", "glow", 1, model="m", options=options_of(use_mar=False)), 5, {})])
+    options = options_of(offers_all=True, use_mar=False)
+    sweep = sweep_of([(Run("zork1-v1", "glow", 1, model="m", options=options, game_options=AS_IN_GLOW), 5, {})])
     assert named(sweep, "best-score").header == ["game", "of", "glow"], "the published glow is another one"
     assert [list(row) for row in named(sweep, "ablations").rows] == [
         ["glow", "comparing attempts", "5.0", "70.0 ± 13.6"]
@@ -281,11 +318,12 @@ def test_published_figures_name_what_we_have() -> None:
 
 def test_memories_stand_beside_published_ones(sweep_of: MakeSweep) -> None:
     file = "textworld:games/cook_hard.z8"
+    three, unexplored = options_of(calls="three"), options_of(calls="three", explore=False)
     runs = [
-        (Run(file, "ariadne", 0, memory="arigraph", model="m"), 9, {}),
-        (Run(file, "ariadne", 0, memory="summary", model="m"), 2, {}),
-        (Run("treasure-hunt-v1", "ariadne", 0, memory="summary", model="m"), 2, {}),
-        (Run("treasure-hunt-v1", "ariadne", 0, memory="arigraph", model="m", options=options_of(explore=False)), 5, {}),
+        (Run(file, "ariadne", 0, memory="arigraph", model="m", options=three), 9, {}),
+        (Run(file, "ariadne", 0, memory="summary", model="m", options=three), 2, {}),
+        (Run("treasure-hunt-v1", "ariadne", 0, memory="summary", model="m", options=three), 2, {}),
+        (Run("treasure-hunt-v1", "ariadne", 0, memory="arigraph", model="m", options=unexplored), 5, {}),
         (Run("treasure-hunt-v1", "explorer", 0), 5, {}),
     ]
     found = named(sweep_of(runs), "normalized")

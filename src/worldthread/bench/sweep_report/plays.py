@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -11,10 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from worldthread.bench.sweep_report.published import settings_of
 from worldthread.errors import InputError
 from worldthread.play.people import plays_of_people
-from worldthread.play.run import PERSON, Run
+from worldthread.play.run import PERSON, RULES, Run
 from worldthread.play.run_files import MODULE_MEMORY_FILE
 from worldthread.play.sweep import RESULTS_FILE, read_results
 from worldthread.play.sweep_figures import best_attempts
@@ -245,6 +248,15 @@ def _settings(player: Run) -> dict[str, str]:
     """Return descriptions of the settings of a player that differ from the defaults, by name."""
     found = {"model": player.model} if player.model else {}
     found |= {f"option {name}": f"{name}={json.dumps(value)}" for name, value in settings_of(player).items()}
+    for name in ("memory", "game"):
+        options: dict[str, Any] = orjson.loads(player.memory_options if name == "memory" else player.game_options)
+        found |= {f"{name} {key}": f"{name}.{key}={json.dumps(value)}" for key, value in options.items()}
+    if player.prompts != "{}":
+        found["prompts"] = f"prompts {hashlib.blake2b(player.prompts.encode(), digest_size=3).hexdigest()}"
+    if player.rules != RULES:
+        found["rules"] = f"rules {player.rules}"
+    if player.decisions is not None:
+        found["decisions"] = f"{player.decisions} decisions"
     if player.steps is not None:
         found["steps"] = f"{player.steps} moves"
     if not player.valid_actions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -72,6 +73,30 @@ def is_ablation(player: Run) -> bool:
     return bool(switched_off(player)) or is_varied(player)
 
 
+def is_set_as_published(player: Run, paper: str, varied: Collection[str]) -> bool:
+    """Return whether a player has the settings of a paper, so that their figures can be compared.
+
+    Args:
+        player: the player.
+        paper: the name of the paper in the tables.
+        varied: options of the agent that the paper varies, which may have any value.
+    """
+    wanted = published()[paper]["settings"]
+    options = {name: value for name, value in settings_of(player).items() if name not in varied}
+    changed = (player.goal, player.budget_tokens, player.budget_dollars, player.decisions)
+    return (
+        options == wanted["options"]
+        and orjson.loads(player.game_options) == wanted["game_options"]
+        and (player.memory_options, player.prompts) == ("{}", "{}")
+        and player.valid_actions
+        and all(value is None for value in changed)
+    )
+
+
+def _is_as_in_glow(player: Run) -> bool:
+    return is_set_as_published(player, "glow", (*SWITCHES, "explorations"))
+
+
 def published_model(player: Run) -> str:
     """Return the model of the GLoW paper to compare a player with: the same model, else the paper's first."""
     known: list[str] = list(published()["glow"]["models"])
@@ -82,7 +107,7 @@ def published_model(player: Run) -> str:
 
 def glow_score(player: Run, game: str) -> Figure | None:
     """Return the best score of such a player in a game in the GLoW paper."""
-    if is_ablation(player):
+    if is_ablation(player) or not _is_as_in_glow(player):
         return None
     scores = published()["glow"]["best_score"][published_model(player)]
     return _figure(scores.get(player.agent, {}).get(plain_name(game)))
@@ -93,23 +118,28 @@ def method_score(method: str, game: str) -> Figure | None:
     return _figure(published()["glow"]["methods"]["best_score"][method].get(plain_name(game)))
 
 
-def ablation_score(off: frozenset[str], game: str) -> Figure | None:
-    """Return the best score of ``glow`` without some of its parts."""
+def ablation_score(player: Run, game: str) -> Figure | None:
+    """Return the best score of ``glow`` without the parts that a player turns off."""
+    if not _is_as_in_glow(player):
+        return None
+    off = switched_off(player)
     for row in published()["glow"]["ablations"]["rows"]:
         if frozenset(row["off"]) == off:
             return _figure(row["best_score"].get(plain_name(game)))
     return None
 
 
-def explorations_score(number: int, game: str) -> Figure | None:
-    """Return the best score of ``glow`` with a number of attempts from one state."""
+def explorations_score(player: Run, game: str) -> Figure | None:
+    """Return the best score of ``glow`` with the number of attempts from one state that a player makes."""
+    if not _is_as_in_glow(player):
+        return None
     scores = published()["glow"]["explorations"]["best_score"]
-    return _figure(scores.get(str(number), {}).get(plain_name(game)))
+    return _figure(scores.get(str(explorations_of(player)), {}).get(plain_name(game)))
 
 
 def glow_costs(player: Run) -> dict[str, float] | None:
     """Return tokens (``input``, ``output``, ``total``) and ``dollars`` of a run of 1,000 moves in the GLoW paper."""
-    if is_ablation(player):
+    if is_ablation(player) or not _is_as_in_glow(player):
         return None
     costs: dict[str, float] | None = published()["glow"]["costs"].get(published_model(player), {}).get(player.agent)
     return costs
@@ -123,7 +153,7 @@ def arigraph_game(game: str) -> str | None:
 
 def memory_score(player: Run, game: str) -> Figure | None:
     """Return the normalised score of ``ariadne`` with a memory module in the AriGraph paper."""
-    if player.agent != "ariadne":
+    if player.agent != "ariadne" or not is_set_as_published(player, "arigraph", ("explore",)):
         return None
     module = player.memory if settings_of(player).get("explore", True) else f"{player.memory}, explore=false"
     return _figure(published()["arigraph"]["normalized"].get(module, {}).get(arigraph_game(game)))

@@ -100,7 +100,7 @@ def ablations(sweep: Sweep) -> list[AgentTable]:
     def published_score(player: Run, game: str) -> Figure | None:
         if player.agent == "ige":
             return glow_score(player, game)
-        return ablation_score(switched_off(player), game)
+        return ablation_score(player, game)
 
     names = [("player", [sweep.label(player) for player in own]), ("without", [words or NOTHING for words in without])]
     return [_variants(sweep, own, names, published_score, source, "ablations", "GLoW without its parts")]
@@ -119,7 +119,7 @@ def explorations(sweep: Sweep) -> list[AgentTable]:
     ]
 
     def published_score(player: Run, game: str) -> Figure | None:
-        return explorations_score(explorations_of(player), game)
+        return explorations_score(player, game)
 
     return [
         _variants(
