@@ -1,13 +1,15 @@
-"""docs/papers.md leaves nothing of the papers out, and its commands run: each at a tiny size, with a random model."""
+"""docs/papers.toml leaves nothing of the papers out, and its commands run: each at a tiny size, with a random model."""
 
 from __future__ import annotations
 
 import json
 import re
+import runpy
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from typer.testing import CliRunner
@@ -15,7 +17,14 @@ from typer.testing import CliRunner
 from worldthread.cli.main import app
 from worldthread.models.fake_player import FakePlayer
 
-PAGE = (Path(__file__).parents[1] / "docs" / "papers.md").read_text("utf-8")
+ROOT: Final = Path(__file__).parents[1]
+ROWS: Final[dict[str, list[dict[str, str]]]] = {}
+"""The rows of each paper, by the first word of its name."""
+SETTINGS: Final[dict[str, dict[str, Any]]] = {}
+"""What each paper sets."""
+for _paper in tomllib.loads((ROOT / "docs" / "papers.toml").read_text("utf-8"))["papers"]:
+    ROWS[_paper["name"].split()[0]] = _paper["rows"]
+    SETTINGS[_paper["name"].split()[0]] = _paper.get("settings", {})
 WORDS: Final = ("faithful", "partly", "ours", "cited", "shown", "missing")
 PAPERS: Final = {
     "AriGraph": ({"Figure": range(1, 14), "Table": range(1, 3), "Algorithm": range(1, 4)}, "ABCDEF"),
@@ -23,17 +32,6 @@ PAPERS: Final = {
     "GLoW": ({"Figure": range(1, 3), "Table": range(1, 9), "Algorithm": range(1, 5)}, "ABCDEFGHI"),
 }
 """The numbered things and the appendices of each paper; Tables 7 to 12 and 14 of PersonalAI are prompts."""
-
-
-def sections() -> dict[str, list[list[str]]]:
-    """The rows of each section's table, by the first word of its heading."""
-    found = {}
-    for part in PAGE.split("\n## ")[1:]:
-        rows = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in part.splitlines() if line.startswith("| ")]
-        lines = [line for line in part.splitlines() if line.startswith("| ")][1:]
-        rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
-        found[part.split()[0]] = rows
-    return found
 
 
 def numbers(text: str, what: str, letters: bool = False) -> Iterator[str]:
@@ -52,7 +50,7 @@ def numbers(text: str, what: str, letters: bool = False) -> Iterator[str]:
 @pytest.mark.parametrize("paper", PAPERS)
 def test_no_table_figure_algorithm_or_appendix_is_silent(paper: str) -> None:
     numbered, appendices = PAPERS[paper]
-    items = [row[0] for row in sections()[paper]]
+    items = [row["item"] for row in ROWS[paper]]
     for what, expected in numbered.items():
         named = {int(number) for item in items for number in numbers(item, what)}
         assert set(expected) <= named, f"{what}: {sorted(set(expected) - named)}"
@@ -61,17 +59,75 @@ def test_no_table_figure_algorithm_or_appendix_is_silent(paper: str) -> None:
 
 
 def test_every_row_says_how_true_it_is() -> None:
-    for rows in sections().values():
-        for row in rows:
-            assert len(row) == 5, row
-            _, _, command, word, reason = row
-            assert word in WORDS, row
-            assert reason or word in ("faithful", "shown"), f"{row}: a difference needs its reason"
-            assert command or word != "partly", row
-            assert command or word != "faithful" or "prompts" in row[1], f"{row}: what is faithful can be run"
+    for row in (row for rows in ROWS.values() for row in rows):
+        assert row.keys() <= {"item", "what", "command", "word", "note"}
+        word = row["word"]
+        assert word in WORDS, row
+        assert "note" in row or word in ("faithful", "shown"), f"{row}: a difference needs its reason"
+        assert "command" in row or word != "partly", row
+        assert "command" in row or word != "faithful" or "prompts" in row["what"], f"{row}: what is faithful can be run"
+        assert word != "faithful" or "in place of" not in row.get("note", ""), f"{row}: another part is a difference"
 
 
-COMMANDS: Final = sorted({command.strip("`") for rows in sections().values() for _, _, command, *_ in rows if command})
+def test_the_page_is_made_of_the_table() -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / "papers_page.py"))["page"]()
+    assert (ROOT / "docs" / "papers.md").read_text("utf-8") == made, "run python scripts/papers_page.py"
+
+
+def settings_in(command: str) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """The options of a command, what its ``--set`` and ``--option`` say, and its games."""
+    words = shlex.split(command)[1:]
+    options: dict[str, str] = {}
+    settings: dict[str, str] = {}
+    games: list[str] = []
+    at = 1
+    while at < len(words):
+        if not words[at].startswith("-"):
+            games.append(words[at])
+            at += 1
+            continue
+        name, value = words[at].removeprefix("--"), words[at + 1]
+        if name in ("set", "option"):
+            key, _, said = value.partition("=")
+            settings[key if name == "set" else f"agent.{key}"] = said
+        else:
+            options[name] = value
+        at += 2
+    return options, settings, games
+
+
+def as_in_the_paper(paper: str, command: str) -> list[str]:
+    """What a command of plays sets in another way than its paper."""
+    wanted = SETTINGS[paper]
+    options, settings, games = settings_in(command)
+    wrong = [f"{key}={value}" for key, value in wanted["set"].items() if settings.get(key) != value]
+    if options.get("model") not in wanted["model"]:
+        wrong.append(f"model {options.get('model')}")
+    for game in games:
+        limit = next(moves for kind, moves in wanted["steps"].items() if game.startswith(kind))
+        if options.get("steps") != limit:
+            wrong.append(f"{game}: {limit} moves")
+    if command.split()[1] == "sweep":
+        wrong += [f"--{key} {value}" for key, value in wanted["sweep"].items() if options.get(key) != value]
+    return wrong
+
+
+@pytest.mark.parametrize("paper", [paper for paper in SETTINGS if SETTINGS[paper]])
+def test_what_is_faithful_has_the_settings_of_the_paper(paper: str) -> None:
+    plays = [row for row in ROWS[paper] if row.get("command", "").split()[1:2] in (["play"], ["sweep"])]
+    faithful = [row for row in plays if row["word"] == "faithful"]
+    assert faithful
+    assert [(row["item"], wrong) for row in faithful if (wrong := as_in_the_paper(paper, row["command"]))] == []
+
+
+def test_settings_of_commands_are_compared() -> None:
+    command = "worldthread sweep zork1 --agent glow --option use_mar=false --steps 50 --model gpt-4o --out runs/x"
+    assert as_in_the_paper("GLoW", command) == [
+        "game.valid_actions=jericho", "agent.offers_all=true", "model gpt-4o", "zork1: 1000 moves", "--seeds 1-3",
+    ]  # fmt: skip
+
+
+COMMANDS: Final = sorted({row["command"] for rows in ROWS.values() for row in rows if "command" in row})
 
 
 def tiny(command: str, folder: Path) -> list[str]:

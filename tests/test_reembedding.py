@@ -92,7 +92,7 @@ def test_it_goes_on_where_it_stopped(path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_old_vectors_stay_when_a_new_one_cannot_be_stored(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = models_in(path)
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise StoreError("is the disk full?", path=path)
 
     with Memory(path, model="none", embedder=Other()) as memory:
@@ -206,7 +206,7 @@ def test_a_kill_loses_no_old_vector_before_all_new_ones_are_there(path: Path) ->
 
 
 def test_a_memory_takes_the_embedder_of_its_vectors(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise AssertionError("nothing is to be embedded anew")
 
     with Memory(path, readonly=True, model="none") as memory:

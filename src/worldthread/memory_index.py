@@ -20,6 +20,7 @@ from worldthread.errors import ClosedError, StoreError
 from worldthread.models.cached import CachedEmbedder
 from worldthread.progress import Progress, show_progress
 from worldthread.stores import Store
+from worldthread.stores.base import KnownRecord
 from worldthread.types import Episode
 
 if TYPE_CHECKING:
@@ -35,6 +36,44 @@ _SAMPLE: Final = 16  # texts that show which embedder a memory has
 _ATTEMPTS: Final = 3  # to bring the index up to date while others write
 
 
+class RecordVectors:
+    """The vectors in a store, as a cache of an embedder. A :class:`~worldthread.models.cached.VectorCache`.
+
+    To embed a text takes a while, and it may be forgotten meanwhile; a vector gives much of its text back. So vectors
+    are stored in :meth:`read_from` alone, and only if nothing was forgotten since its beginning.
+
+    Args:
+        store: holds the vectors.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known = threading.local()
+
+    @contextmanager
+    def read_from(self, known: KnownRecord) -> Iterator[None]:
+        """Let this thread store the vectors of texts that it has read from the record.
+
+        Args:
+            known: what the record held when it read them.
+        """
+        outer, self._known.record = getattr(self._known, "record", None), known
+        try:
+            yield
+        finally:
+            self._known.record = outer
+
+    def get_vectors(self, model: str, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Look up vectors; see :meth:`worldthread.models.cached.VectorCache.get_vectors`."""
+        return self._store.get_vectors(model, texts)
+
+    def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Store vectors; see :meth:`worldthread.models.cached.VectorCache.put_vectors`."""
+        known = getattr(self._known, "record", None)
+        if known is not None:
+            self._store.put_vectors(model, texts, vectors, known=known)
+
+
 class MemoryIndex:
     """Builds the index when it is first needed. Thread-safe.
 
@@ -48,6 +87,7 @@ class MemoryIndex:
         self._store = store
         self._models = models
         self._vectors = vectors
+        self._stored_vectors = RecordVectors(store)
         self._index: RetrievalIndex | None = None
         self._embedding = threading.RLock()
         self._turns = 0  # how often somebody embedded
@@ -58,7 +98,7 @@ class MemoryIndex:
     @cached_property
     def embedder(self) -> CachedEmbedder:
         """The embedder of the memory; it keeps its vectors in the store."""
-        return self._models.embedder(self._store, self._known_embedders)
+        return self._models.embedder(self._stored_vectors, self._known_embedders)
 
     def _known_embedders(self) -> set[str]:
         """Return the names of the embedders that have vectors of the whole memory, judged by a sample of its texts."""
@@ -70,28 +110,37 @@ class MemoryIndex:
 
     def embed(self, episodes: Iterable[Episode]) -> None:
         """Compute the vectors of new episodes now, so that the first question does not wait for them."""
-        texts = [text for e in episodes for text in (e.text, *map(str, e.extraction.statements))]
+        texts, known = self._recorded_texts(episodes)
         if texts:
             self._new_texts = True
-            self.embedder.embed(list(dict.fromkeys(texts)))
+            with self._stored_vectors.read_from(known):
+                self.embedder.embed(texts)
             self.follow()
 
     def keep(self, vectors: Mapping[str, NDArray[np.floating[Any]]], episodes: Iterable[Episode]) -> None:
         """Store the vectors of new episodes that the same embedder computed elsewhere; compute those that lack one."""
-        texts = list(dict.fromkeys(text for e in episodes for text in (e.text, *map(str, e.extraction.statements))))
-        known = self._store.get_vectors(self.embedder.name, texts)
-        new = [text for text in texts if text in vectors and text not in known]
+        texts, known = self._recorded_texts(episodes)
+        stored = self._store.get_vectors(self.embedder.name, texts)
+        new = [text for text in texts if text in vectors and text not in stored]
         if new:
             self._new_texts = True
             with suppress(StoreError):  # as the embedder of the memory does: they are computed again later
                 rows = np.stack([vectors[text] for text in new]).astype(np.float32)
-                self._store.put_vectors(self.embedder.name, new, rows)
-        missing = [text for text in texts if text not in vectors and text not in known]
+                self._store.put_vectors(self.embedder.name, new, rows, known=known)
+        missing = [text for text in texts if text not in vectors and text not in stored]
         if missing:
             self._new_texts = True
-            self.embedder.embed(missing)
+            with self._stored_vectors.read_from(known):
+                self.embedder.embed(missing)
         if texts:
             self.follow()
+
+    def _recorded_texts(self, episodes: Iterable[Episode]) -> tuple[list[str], KnownRecord]:
+        """Return what is embedded of those episodes that are on record as they are, and what the record holds."""
+        with self._store.read_lock() as graph:
+            recorded = [e for e in episodes if e.id in graph and self._store.episode(e.id) == e]
+            texts = (text for e in recorded for text in (e.text, *map(str, e.extraction.statements)))
+            return list(dict.fromkeys(texts)), KnownRecord.of(graph)
 
     def follow(self) -> None:
         """Bring the store of vectors, if the memory has one, in line with the record.
@@ -114,19 +163,27 @@ class MemoryIndex:
         Returns:
             How many texts were embedded.
         """
-        name, embedded = self.embedder.name, 0
-        texts = list(self._texts())
+        name, embedded, passed = self.embedder.name, 0, 0
+        texts, known = self._texts()
         with show_progress(progress, "embedding", len(texts)) as advance:
-            for start in range(0, len(texts), _BATCH):
+            start = 0
+            while start < len(texts):
                 batch = texts[start : start + _BATCH]
-                known = self._store.get_vectors(name, batch)
-                missing = [text for text in batch if text not in known]
+                stored = self._store.get_vectors(name, batch)
+                missing = [text for text in batch if text not in stored]
                 if missing:
                     # not through the cache, which goes on without a word when a vector cannot be stored
-                    self._store.put_vectors(name, missing, self.embedder.compute(missing))
+                    self._store.put_vectors(name, missing, self.embedder.compute(missing), known=known)
                     self._new_texts = True
+                    with self._store.read_lock() as graph:
+                        if not known.lacks_nothing_in(graph):  # nothing was stored, and some texts may be gone
+                            texts, known = self._texts()
+                            start = 0
+                            continue
                 embedded += len(missing)
-                advance(len(batch))
+                start += len(batch)
+                advance(max(0, start - passed))
+                passed = max(passed, start)
         if self._vectors.address is not None:
             self.follow()
             for other, dimensions in self._other_embedders(texts).items():
@@ -143,8 +200,8 @@ class MemoryIndex:
                     found[name] = len(vector)
         return found
 
-    def _texts(self) -> Iterable[str]:
-        """Return every text that the index embeds, each once."""
+    def _texts(self) -> tuple[list[str], KnownRecord]:
+        """Return every text that the index embeds, each once, and what the record holds."""
         with self._store.read_lock() as graph:
             numbers = sorted(graph.live_episodes)
             ids = [record.id for number in numbers if (record := graph.numbered_episode(number)) is not None]
@@ -155,7 +212,7 @@ class MemoryIndex:
             )
             for start in range(0, len(ids), _BATCH):
                 texts |= dict.fromkeys(episode.text for episode in self._episodes(ids[start : start + _BATCH]))
-        return texts
+            return list(texts), KnownRecord.of(graph)
 
     @contextmanager
     def current(self) -> Iterator[RetrievalIndex]:
@@ -167,20 +224,23 @@ class MemoryIndex:
         for _ in range(_ATTEMPTS):
             with self._store.read_lock() as graph:
                 index = self._loaded(graph)
-                pending = index.take(graph, self._episodes)
+                pending, known = index.take(graph, self._episodes), KnownRecord.of(graph)
                 if not pending:
                     yield index
                     return
             with self._turn_to_embed() as is_late:
                 if is_late:  # another thread may have embedded the same texts
                     with self._store.read_lock() as graph:
-                        pending = self._loaded(graph).take(graph, self._episodes)
+                        pending, known = self._loaded(graph).take(graph, self._episodes), KnownRecord.of(graph)
                 done, total = 0, sum(len(part.texts) for part in pending)
                 for part in pending:
                     if self.progress is not None:
                         self.progress(done, total)
-                    vectors = self.embedder.embed(part.texts)
-                    with self._store.read_lock():
+                    with self._stored_vectors.read_from(known):
+                        vectors = self.embedder.embed(part.texts)
+                    with self._store.read_lock() as graph:
+                        if not known.lacks_nothing_in(graph):
+                            break  # a part may hold what was forgotten meanwhile
                         index.put(part, vectors)
                     done += len(part.texts)
         with self._store.read_lock() as graph:  # others write faster than we embed: their last episodes lack vectors

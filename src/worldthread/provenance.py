@@ -25,6 +25,8 @@ LONGEST_LABEL: Final = 1000
 TIMEZONE: Final = "timezone"
 """The key of metadata that holds the time zone of who wrote a text: an IANA name, or an offset such as "-08:00"."""
 
+REQUEST_LABELS: Final = ("idempotency_key", "idempotency_digest", "idempotency_time")
+"""The metadata by which a server recognises a request that is sent again: its key, its digest, its time."""
 _LARGEST: Final = 2**63
 
 
@@ -113,6 +115,20 @@ def require_metadata(value: object) -> Metadata:
     if value is None:
         return NO_METADATA
     return (value if isinstance(value, Metadata) else Metadata(value)) or NO_METADATA  # type: ignore[arg-type]
+
+
+def client_metadata(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the metadata that a client of a server gave with a request.
+
+    Args:
+        values: the metadata; ``None`` for none.
+
+    Raises:
+        InputError: a name is one of :data:`REQUEST_LABELS`: what is stored must not pass for the key of a request.
+    """
+    if taken := [name for name in REQUEST_LABELS if name in (values or {})]:
+        raise InputError(f"metadata: {taken[0]!r} is for keys of requests, which servers note: take another name")
+    return dict(values or {})
 
 
 def require_label(value: object, what: str) -> str:

@@ -370,12 +370,13 @@ class WrongTokens:
         """Note one request.
 
         Args:
-            scope: its ASGI scope, which names the address that sent it.
+            scope: its ASGI scope, which names the address that sent it. An application around this one may have put in
+                what a header claims, so it is written in ASCII, with control characters escaped.
         """
         self._unlogged += 1
         if self._clock() < self._next:
             return
-        sender = (scope.get("client") or ("an unknown address",))[0]
+        sender = ascii(str((scope.get("client") or ("an unknown address",))[0]))[1:-1]
         _log.warning("wrong token: %d requests since the last such line, the last one from %s", self._unlogged, sender)
         self._unlogged, self._next = 0, self._clock() + _SECONDS_BETWEEN_LINES
 

@@ -12,6 +12,7 @@ import asyncio
 import functools
 import gc
 import logging
+import os
 import re
 import socket
 import threading
@@ -350,6 +351,8 @@ def run_server(
         log_level="warning",
         access_log=False,
         server_header=False,
+        # what a header claims of the sender and of TLS counts only if somebody said whose claims do
+        proxy_headers="FORWARDED_ALLOW_IPS" in os.environ,
         ws="none",
         lifespan="on" if has_lifespan else "off",
         # asyncio accepts so many, a few times, before it looks at the first

@@ -8,6 +8,7 @@ import math
 import random
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from worldthread.errors import ClosedError, FormatError, InputError, NotFoundErr
 from worldthread.graph import fold, state_hash
 from worldthread.models import CachedEmbedder, embedder
 from worldthread.stores import SQLiteStore, Store, open_store
+from worldthread.stores.base import KnownRecord
 from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
 STORES: dict[str, Callable[[Path], Store]] = {
@@ -280,6 +282,33 @@ def test_clear_leaves_nothing(store: Store) -> None:
 
 
 # -- vectors --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("removal", ["forget", "replace", "clear", "forget elsewhere"])
+def test_vectors_that_come_late_are_not_kept_of_what_was_forgotten(store: Store, removal: str) -> None:
+    store.append_many([seen(1), seen(2)])
+    vectors = np.ones((1, 3), np.float32)
+    with store.read_lock() as graph:
+        known = KnownRecord.of(graph)
+    store.put_vectors("m", [seen(1).text], vectors, known=known)
+    assert set(store.get_vectors("m", [seen(1).text])) == {seen(1).text}
+    match removal:
+        case "forget":
+            store.forget(seen(1).id)
+        case "replace":
+            store.replace(replace(seen(1), extraction=Extraction()))
+        case "clear":
+            store.clear()
+        case _:
+            with store.open_namespace(store.namespace) as other:
+                other.forget(seen(1).id)
+    store.put_vectors("m", [f"late {removal}"], vectors, known=known)
+    assert store.get_vectors("m", [f"late {removal}"]) == {}
+    with store.read_lock() as graph:
+        known = KnownRecord.of(graph)
+    store.append(seen(3))  # to add something does not matter
+    store.put_vectors("m", [seen(2).text], vectors, known=known)
+    assert set(store.get_vectors("m", [seen(2).text])) == {seen(2).text}
 
 
 def test_vectors_are_kept_by_model_and_text(store: Store) -> None:

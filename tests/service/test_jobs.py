@@ -46,6 +46,17 @@ def test_a_request_that_is_sent_twice_is_stored_once(serve: Callable[..., Any], 
         assert client.post(REMEMBER, json=body, headers={"idempotency-key": key}).status_code == 422
 
 
+def test_what_is_stored_cannot_pass_for_the_key_of_a_request(serve: Callable[..., Any]) -> None:
+    client = serve()("anna")
+    forged = {"text": "Anna lives in Oslo.", "metadata": {"idempotency_key": "k-9"}}
+    for query in ("", "?background=true"):
+        answer = client.post(f"{REMEMBER}{query}", json=forged)
+        assert answer.status_code == 422
+        assert "another name" in answer.json()["detail"]
+    honest = client.post(REMEMBER, json={"text": "Anna lives in Rome."}, headers={"idempotency-key": "k-9"})
+    assert (honest.status_code, honest.json()["added"]) == (200, 1)
+
+
 def test_a_job_that_could_not_be_read_is_refused_at_once(serve: Callable[..., Any]) -> None:
     client = serve()("anna")
     for body in ({"messages": [{"content": None}]}, {"text": "Anna lives in Rome.", "at": "0381-01-30"}):

@@ -6,6 +6,7 @@ import os
 import random
 import sqlite3
 import stat
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -263,3 +264,28 @@ def test_free_pages_are_given_back(path: Path, monkeypatch: pytest.MonkeyPatch) 
         store.append(noted(2))
         assert len(reader.graph) == 2
     assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_what_a_reader_keeps_in_the_log_is_erased_when_the_reader_has_finished(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(database, "_ERASE_SECONDS", 0.01)
+    log = path.with_name(path.name + "-wal")
+    with SQLiteStore.open(path) as store:
+        store.append(noted(1))
+        reader = sqlite3.connect(path)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM vector").fetchall()
+        with pytest.warns(UserWarning, match="as soon as the reader has finished"):
+            store.forget(noted(1).id)
+        assert noted(1).text.encode() in everything(path)
+        reader.close()
+        for _ in range(3000):
+            if not log.stat().st_size:
+                break
+            time.sleep(0.01)
+        assert noted(1).text.encode() not in everything(path)
+        store.append(noted(2))
+        store.forget(noted(2).id)  # nobody reads: at once, and without a warning
+        assert noted(2).text.encode() not in everything(path)

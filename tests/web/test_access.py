@@ -59,6 +59,12 @@ def test_wrong_tokens_are_counted_between_lines(scope: dict[str, Any], caplog: p
     ]
 
 
+def test_what_a_header_claims_of_the_sender_cannot_steer_a_terminal(caplog: pytest.LogCaptureFixture) -> None:
+    WrongTokens().note({"client": ("1.2.3.4\x9b2J\x85\x1b[2J", 1)})
+    [message] = caplog.messages
+    assert message.endswith(r"the last one from 1.2.3.4\x9b2J\x85\x1b[2J")
+
+
 def test_a_person_is_asked_for_the_token_by_a_page_that_needs_no_script(guarded: Any) -> None:
     asked = guarded.get("/runs", headers={"accept": "text/html"})
     assert asked.status_code == 401

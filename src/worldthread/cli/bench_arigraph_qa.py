@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -13,6 +15,9 @@ from worldthread import __version__
 from worldthread.cli.bench_embedder import bench_embedder
 from worldthread.cli.opening import MemoryPromptsOption
 from worldthread.cli.running import names_in
+
+if TYPE_CHECKING:
+    from worldthread.bench.datasets import Question
 
 _FAILED: Final = 1
 
@@ -29,7 +34,15 @@ def arigraph_qa(
             "asks nothing: the published figures and logs alone.",
         ),
     ],
-    questions: Annotated[int, typer.Option(min=1, metavar="N", help="Ask the first N questions.")] = 200,
+    questions: Annotated[int, typer.Option(min=1, metavar="N", help="Ask N questions.")] = 200,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Draw the questions at random by this seed, as the paper does; else the first."),
+    ] = None,
+    outdate: Annotated[
+        bool,
+        typer.Option(help="Ask which triplets a passage replaces; the paper's public code for questions does not."),
+    ] = True,
     width: Annotated[int, typer.Option(min=1, metavar="N", help="The triplets that a query finds.")] = 6,
     passages: Annotated[
         int, typer.Option(min=0, metavar="N", help="The passages recalled; 0 leaves out the episodic memory.")
@@ -60,7 +73,7 @@ def arigraph_qa(
 
     [dim]Examples:[/dim]
 
-        worldthread bench arigraph-qa --dataset musique,hotpotqa --questions 200 --model gpt-4o-mini
+        worldthread bench arigraph-qa --dataset musique,hotpotqa --seed 1 --no-outdate --model gpt-4o-mini
 
         worldthread bench arigraph-qa --dataset musique --model none --logs data/musique_logs
     """
@@ -78,9 +91,9 @@ def arigraph_qa(
         for name in names_in(dataset, "--dataset"):
             found: dict[str, Any] = {"dataset": name, "published": PUBLISHED.get(name, {})}
             asked = load(name, data, limit, 0) if chat is not None else None
-            chosen = asked.questions[:questions] if asked is not None else ()
+            chosen = _chosen(asked.questions, questions, seed) if asked is not None else ()
             if chat is not None and asked is not None:
-                reader = QuestionReader(chat, vectors, width=width, passages=passages)
+                reader = QuestionReader(chat, vectors, width=width, passages=passages, outdates=outdate)
                 with progress_shown() as show_progress:
                     done = 0
 
@@ -100,6 +113,13 @@ def arigraph_qa(
         typer.echo(f"not asked: {question}: {problem}", err=True)
     if problems:
         raise typer.Exit(_FAILED)
+
+
+def _chosen(questions: Sequence[Question], count: int, seed: int | None) -> Sequence[Question]:
+    """Return the first questions, or as many drawn at random."""
+    if seed is None:
+        return questions[:count]
+    return random.Random(seed).sample(list(questions), min(count, len(questions)))
 
 
 def _show(found: dict[str, Any], *, as_json: bool) -> None:

@@ -17,6 +17,7 @@ from worldthread.ingestion import Content
 from worldthread.mcp.tool_results import render_errors, tool_result
 from worldthread.memory import Memory
 from worldthread.progress import Progress
+from worldthread.provenance import client_metadata
 from worldthread.schemas.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Time, Triple
 from worldthread.schemas.results import CorrectResult, ForgetResult, RememberResult, excerpt, passage_line
 from worldthread.served_memory import ServedMemory
@@ -113,10 +114,11 @@ class WritingTools:
         ]
         if len(given) != 1:
             raise InputError("give exactly one of text, messages and triples")
+        labels = client_metadata(metadata)
         with self._shared.writing() as memory:
             ingested = memory.remember_many(
                 given, at, source or None,
-                user=user, agent=agent, session=session, metadata=metadata, progress=_reporting(context),
+                user=user, agent=agent, session=session, metadata=labels, progress=_reporting(context),
             )  # fmt: skip
         lines = [f"Remembered: {ingested.added} new, {ingested.known} known before."]
         if ingested.unread:

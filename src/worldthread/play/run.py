@@ -15,13 +15,14 @@ from worldthread.decoding import convert
 from worldthread.errors import InputError
 from worldthread.models.prompts import PromptSet, decode_prompts
 
-RULES: Final = 3
+RULES: Final = 4
 """The present rules of plays and agents. Runs of older rules are played again as they were played.
 
 1: a play counts an action as invalid that is not on the list of valid actions, and goes on after a win when the agent
 returns and asks a model; Ariadne makes three calls for each decision; ReflAct asks for hints whenever it enters a room,
 and makes each summary from the last moves, old and new.
 2: the prompts of ReflAct have every section, also those without content, and say twice what the game says now.
+3: the prompts of ICRL hold all trajectories, not the last ten.
 """
 
 PERSON: Final = "human"

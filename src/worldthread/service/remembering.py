@@ -13,15 +13,13 @@ from typing import Final
 
 from worldthread.filters import Filter
 from worldthread.memory import Memory
+from worldthread.provenance import REQUEST_LABELS, client_metadata
 from worldthread.schemas.results import RememberResult
 from worldthread.service.problems import ProblemError
 from worldthread.service.requests import RememberMessages, RememberText, RememberTriples
 from worldthread.types import TimeLike
 
-KEY: Final = "idempotency_key"
-"""The metadata under which the key of a request is recorded with its episodes."""
-_DIGEST: Final = "idempotency_digest"
-_TIME: Final = "idempotency_time"
+KEY, _DIGEST, _TIME = REQUEST_LABELS
 _REUSED: Final = "this Idempotency-Key was used for another request: take a new key for each thing to remember"
 _BUSY: Final = "a request with this Idempotency-Key is being worked on: send it again when that has ended"
 _KEPT: Final = 10_000
@@ -100,10 +98,10 @@ def remember(
 
     Raises:
         ProblemError: the key was used for another request.
-        InputError: the content cannot be remembered.
+        InputError: the content cannot be remembered, or its metadata would pass for the key of a request.
     """
     at: TimeLike | None = body.at
-    metadata = dict(body.metadata or {})
+    metadata = client_metadata(body.metadata)
     is_repeated = False
     if key is not None:
         digest = digest_of(body)

@@ -28,7 +28,7 @@ from worldthread.extract.records import documents_of
 from worldthread.extract.when import EARLIEST, TOO_LATE, world_time
 from worldthread.filters import Filter
 from worldthread.ingestion import Content
-from worldthread.provenance import LONGEST_KEY, LONGEST_LABEL, LONGEST_VALUE
+from worldthread.provenance import LONGEST_KEY, LONGEST_LABEL, LONGEST_VALUE, client_metadata
 from worldthread.retrieve import METHODS
 from worldthread.schemas.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT
 from worldthread.schemas.arguments import Time as AnyTime
@@ -249,8 +249,9 @@ class _Remember(Body):
         """Check what the schema cannot say, for a job that reads it later.
 
         Raises:
-            InputError: a message has no form that is known.
+            InputError: a message has no form that is known, or metadata would pass for the key of a request.
         """
+        client_metadata(self.metadata)
 
 
 class RememberText(_Remember):
@@ -283,6 +284,7 @@ class RememberMessages(_Remember):
         return [message.model_dump(exclude_none=True) for message in self.messages]
 
     def require_readable(self) -> None:
+        super().require_readable()
         for message in self.content():
             for _ in documents_of(message, "", keep_fields=True):
                 pass

@@ -37,6 +37,38 @@ _LOOK_SECONDS: Final = 0.05
 _FILE_OR_STREAM: Final = "the name of a file, or a stream"
 
 
+@dataclass(frozen=True)
+class KnownRecord:
+    """What a record held when texts were read from it, so that nothing is kept of what it has forgotten since.
+
+    Args:
+        graph: its graph.
+        numbering: the :attr:`~worldthread.graph.TemporalGraph.numbering` of the graph at that time.
+        removed: the :attr:`~worldthread.graph.TemporalGraph.unused_size` of the graph at that time.
+    """
+
+    graph: TemporalGraph
+    numbering: int
+    removed: int
+
+    @classmethod
+    def of(cls, graph: TemporalGraph) -> Self:
+        """Return what a record holds now.
+
+        Args:
+            graph: its graph; the caller holds the lock of the store.
+        """
+        return cls(graph, graph.numbering, graph.unused_size)
+
+    def lacks_nothing_in(self, graph: TemporalGraph) -> bool:
+        """Return whether nothing was forgotten or replaced since, as far as that is known of this graph.
+
+        Args:
+            graph: the graph of the record, up to date; the caller holds the lock of the store.
+        """
+        return self == type(self).of(graph) and self.graph is graph
+
+
 class ImportCounts(NamedTuple):
     """The result of an import.
 
@@ -364,7 +396,14 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    def put_vectors(
+        self,
+        model: str,
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        *,
+        known: KnownRecord | None = None,
+    ) -> None:
         """Store the vectors of some texts, in half precision. The texts themselves are not stored.
 
         A store that was opened for reading only ignores the call.
@@ -373,6 +412,8 @@ class Store(ABC):
             model: name of the embedding model.
             texts: distinct texts.
             vectors: shape (len(texts), dimensions); row ``i`` belongs to ``texts[i]``.
+            known: what the record held when the texts were read from it. Nothing is stored if it has forgotten
+                anything since, because that may be one of the texts.
 
         Raises:
             InputError: the shapes do not fit, a number is not finite, the name of the model is empty, or a text is not

@@ -131,6 +131,7 @@ _SIDECARS: Final = ("-lock", "-wal", "-shm", "-journal", "-snapshot")
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _BUSY_SECONDS: Final = 5.0
+_ERASE_SECONDS: Final = 0.5  # between attempts to remove what was forgotten from the log
 _POLL_SECONDS: Final = 0.01  # between two looks whether the writer lock is free
 _PAUSE_SECONDS: Final = 2.5 * _POLL_SECONDS  # in which another process looks at least once
 _BUSY_CHANGES_SECONDS: Final = 0.2  # of changes in quick succession, after which others get a pause
@@ -242,6 +243,8 @@ class Database:
         self.overwritten = 0
         """How many rows were overwritten since anybody looked whether their space can be reclaimed."""
         self._log_holds_forgotten = False
+        self._eraser: threading.Thread | None = None  # while a reader keeps what was forgotten in the log
+        self._closed = threading.Event()
         self._log_holds_failed_commit = False
         self._waits = True
         self._durability = durability
@@ -822,16 +825,34 @@ class Database:
     def purge_log(self, *, wait: bool) -> None:
         """Empty the log if it is long or holds something forgotten.
 
-        When a reader prevents it, a later call tries again.
+        When a reader prevents the latter, a thread goes on trying until it is done or the file is closed, and this
+        warns.
 
         Args:
             wait: give readers in the middle of a read some seconds to finish.
         """
         if self._log_holds_forgotten:
-            self.truncate_log(wait=wait)
+            if not self.truncate_log(wait=wait) and self._eraser is None:
+                self._eraser = threading.Thread(target=_erase, args=(weakref.ref(self), self._closed), daemon=True)
+                self._eraser.start()
+                warnings.warn(
+                    f"a reader of {self.location} is in the middle of a read, so the text of what was forgotten is"
+                    " still in the log of the file; it is removed as soon as the reader has finished",
+                    stacklevel=2,
+                )
         elif self._log_bytes > self._longest_log:
             self._longest_log = self._log_bytes + _LOG_BYTES  # should a reader prevent it
             self.truncate_log(wait=False)
+
+    def erase(self) -> bool:
+        """Try once more to empty a log that holds something forgotten; return whether nothing is left to do."""
+        with self.writing(), self.lock:
+            if self._connection is not None and self._log_holds_forgotten:
+                self.truncate_log(wait=False)
+            if self._connection is None or not self._log_holds_forgotten:
+                self._eraser = None
+                return True
+            return False
 
     def overwritten_rows(self) -> tuple[int, int]:
         """Return the number of overwritten rows of episodes and vectors, and the number of all their rows."""
@@ -895,6 +916,7 @@ class Database:
 
     def close(self) -> None:
         """Empty the log and release the file and the lock. May be called again."""
+        self._closed.set()
         try:
             if self._connection is not None and self.is_writing:
                 self.truncate_log(wait=not self.is_shared)
@@ -917,6 +939,18 @@ class Database:
 
 class _UnfinishedError(StoreError):
     """The file is no memory of this release yet. A writer may be about to make it one."""
+
+
+def _erase(database: weakref.ref[Database], closed: threading.Event) -> None:
+    """Empty the log of a database as soon as no reader prevents it."""
+    while not closed.wait(_ERASE_SECONDS):
+        one = database()
+        if one is None:
+            return
+        with suppress(StoreError):  # another process writes, or the disk fails: tried again
+            if one.erase():
+                return
+        del one
 
 
 def _is_locked(path: Path) -> bool:

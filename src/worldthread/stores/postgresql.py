@@ -33,7 +33,7 @@ from worldthread.arguments import require_iterable
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreUnavailableError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
-from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, NamespaceSize, Store
+from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, KnownRecord, NamespaceSize, Store
 from worldthread.stores.codec import encode_episode
 from worldthread.stores.namespace_state import NamespaceState, SnapshotContent
 from worldthread.stores.postgresql_connection import (
@@ -76,6 +76,12 @@ _ROW: Final[LiteralString] = (
     "SELECT number, changes, episodes, token FROM worldthread.namespace WHERE sha256(name) = sha256(%b)"
 )
 _LOCKED_ROW: Final[LiteralString] = _ROW + " FOR NO KEY UPDATE"
+_INSERT_VECTORS: Final[LiteralString] = (
+    "INSERT INTO worldthread.vector (namespace, model, text, vector) SELECT own.number, %b, rows.*"
+    " FROM worldthread.namespace AS own, unnest(%b::bytea[], %b::bytea[]) AS rows"
+    " WHERE sha256(own.name) = sha256(%b)"
+    " ON CONFLICT (namespace, text, model) DO UPDATE SET vector = excluded.vector"
+)
 _NEW_ROW: Final[LiteralString] = (
     "INSERT INTO worldthread.namespace (name) VALUES (%b) ON CONFLICT ((sha256(name))) DO NOTHING"
 )
@@ -913,7 +919,14 @@ class PostgresStore(Store):
                     found[texts_by_key[key]] = vector
         return found
 
-    def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    def put_vectors(
+        self,
+        model: str,
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        *,
+        known: KnownRecord | None = None,
+    ) -> None:
         require_name(model, "the name of a model")
         matrix = vector_matrix(len(texts), vectors)
         # in one order everywhere, so that two writers of the same vectors cannot wait for each other
@@ -923,18 +936,20 @@ class PostgresStore(Store):
                 self._up_to_date_graph()
                 return
             self._begin_change()
-            for keys in _batched(list(rows)):
-                self._put_vectors(model, {key: packed_vector(key, rows[key]) for key in keys})
+            if known is None:
+                for keys in _batched(list(rows)):
+                    self._put_vectors(model, {key: packed_vector(key, rows[key]) for key in keys})
+                return
+            with _Change(self) as change:  # whoever forgets waits for its end
+                if not known.lacks_nothing_in(change.graph):
+                    return
+                for keys in _batched(list(rows)):
+                    packed = [packed_vector(key, rows[key]) for key in keys]
+                    change.later(_INSERT_VECTORS, model.encode(), keys, packed, self._state.key)
 
     def _put_vectors(self, model: str, packed: Mapping[bytes, bytes]) -> None:
         connection, key = self._connection, self._state.key
-        sql: LiteralString = (
-            "INSERT INTO worldthread.vector (namespace, model, text, vector) SELECT own.number, %b, rows.*"
-            " FROM worldthread.namespace AS own, unnest(%b::bytea[], %b::bytea[]) AS rows"
-            " WHERE sha256(own.name) = sha256(%b)"
-            " ON CONFLICT (namespace, text, model) DO UPDATE SET vector = excluded.vector"
-        )
-        insert: Statement = (sql, (model.encode(), list(packed), list(packed.values()), key))
+        insert: Statement = (_INSERT_VECTORS, (model.encode(), list(packed), list(packed.values()), key))
         if not connection.retried(lambda: connection.run(insert))[0][0][0]:
             connection.retried(lambda: connection.run((_NEW_ROW, (key,)), insert))
 

@@ -28,7 +28,7 @@ from worldthread.arguments import require_iterable, require_path
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
-from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, NamespaceSize, Store
+from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, KnownRecord, NamespaceSize, Store
 from worldthread.stores.codec import encode_episode
 from worldthread.stores.database import Database, pack_time, unpack_time
 from worldthread.stores.namespace_state import NamespaceState, SnapshotContent
@@ -725,7 +725,14 @@ class SQLiteStore(Store):
                     found[texts_by_key[key]] = vector
         return found
 
-    def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    def put_vectors(
+        self,
+        model: str,
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        *,
+        known: KnownRecord | None = None,
+    ) -> None:
         require_name(model, "the name of a model")
         matrix = vector_matrix(len(texts), vectors)
         keys = [text_digest(text) for text in texts]
@@ -734,13 +741,18 @@ class SQLiteStore(Store):
                 self._up_to_date_graph()
             return
         for start in range(0, len(keys), _STORED_VECTORS):
-            self._put_vectors(model, keys[start : start + _STORED_VECTORS], matrix[start : start + _STORED_VECTORS])
+            part = slice(start, start + _STORED_VECTORS)
+            self._put_vectors(model, keys[part], matrix[part], known)
 
-    def _put_vectors(self, model: str, keys: Sequence[bytes], matrix: NDArray[np.float16]) -> None:
-        """Store some vectors in one change."""
+    def _put_vectors(
+        self, model: str, keys: Sequence[bytes], matrix: NDArray[np.float16], known: KnownRecord | None
+    ) -> None:
+        """Store some vectors in one change, unless something was forgotten since."""
         with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
+                if known is not None and not known.lacks_nothing_in(change.graph):
+                    return
                 asked = _padded(keys)
                 rows = self._database.fetch_all(
                     "SELECT text FROM vector WHERE namespace = ? AND model = ?"

@@ -19,13 +19,13 @@ def test_earlier_trajectories_stand_in_the_prompt_with_their_points(play_with: A
     assert "[3, +3] > take ruby:" in third
 
 
-def test_all_attempts_stand_in_the_prompt_unless_a_window_is_set(play_with: Any) -> None:
-    prompts = play_with("icrl", [], moves=14, attempt_moves=1).by_purpose["act"]
+def test_all_attempts_stand_in_the_prompt_without_a_window(play_with: Any) -> None:
+    prompts = play_with("icrl", [], moves=14, attempt_moves=1, window=None).by_purpose["act"]
     assert re.findall(r"^Trajectory (\d+):", prompts[13], re.M) == [str(number) for number in range(1, 14)]
 
 
 def test_the_window_slides(play_with: Any) -> None:
-    prompts = play_with("icrl", [], moves=14, attempt_moves=1, window=10).by_purpose["act"]
+    prompts = play_with("icrl", [], moves=14, attempt_moves=1).by_purpose["act"]
     told = [list(map(int, re.findall(r"^Trajectory (\d+):", prompt, re.M))) for prompt in prompts]
     assert told[:3] == [[], [1], [1, 2]]
     assert told[10] == list(range(1, 11))

@@ -21,7 +21,7 @@ class InContextLearner(AttemptAgent):
     Args:
         memory: takes the episodes, and answers with what is known.
         model: the chat model.
-        window: how many trajectories prompts hold, the latest ones; at least 1. ``None``: all, as in the paper.
+        window: how many trajectories prompts hold, the latest ones; at least 1. ``None``: all. In the paper of GLoW 10.
         options: those of :class:`~worldthread.agents.attempts.base.AttemptAgent`.
 
     Raises:
@@ -29,9 +29,9 @@ class InContextLearner(AttemptAgent):
     """
 
     name: Final = "icrl"
-    former_options: ClassVar[Mapping[int, Mapping[str, Any]]] = {1: {"window": 10}}
+    former_options: ClassVar[Mapping[int, Mapping[str, Any]]] = {2: {"window": None}, 3: {"window": None}}
 
-    def __init__(self, memory: AgentMemory, model: ChatModel, *, window: int | None = None, **options: Any) -> None:
+    def __init__(self, memory: AgentMemory, model: ChatModel, *, window: int | None = 10, **options: Any) -> None:
         super().__init__(memory, model, **options)
         if window is not None:
             require_at_least(1, window=window)

@@ -26,9 +26,9 @@ class ReflActSettings:
             never. zorkclaw describes 3.
         hint_moves: moves in a room after which its hints expire; a number. By hand.
         memory_questions: questions to the memory before a command, at most. By hand.
-        summary_every: moves from one summary to the next, when the score does not change. By hand.
-        summary_moves: last moves that a summary is made of; a number. By hand.
-        shown_moves: last moves that every prompt shows; a number. By hand.
+        summary_every: moves from one summary to the next, when the score does not change. As in zorkclaw.
+        summary_moves: last moves that a summary is made of; a number. As in zorkclaw.
+        shown_moves: last moves that every prompt shows; a number. As in zorkclaw.
         talk_moves: last moves in the room that the prompt about a conversation shows; a number. By hand.
         hints: hints that are kept for a room; a number. By hand.
         text_limit: an observation in a list of moves, in characters. By hand.
@@ -40,15 +40,16 @@ class ReflActSettings:
         observation_limit: the present observation, in characters. By hand.
         memory_limit: an answer of the memory, in characters. By hand.
         actions_limit: the list of valid actions, in characters. By hand.
-        kept_outcomes: outcomes of actions kept of a room; that actions were tried is kept of all. By hand.
+        kept_outcomes: outcomes of actions kept of a room; that actions were tried is kept of all. As in zorkclaw.
         max_repeats: times in a row after which the critic rejects an action that led nowhere. By hand.
         loop_revisits: earlier visits of the present state from which on the critic is stricter and a warning says
-            LOOP; a number. By hand.
+            LOOP; a number. As in zorkclaw.
         action_window: last actions among which repeats are counted; a number. By hand.
         frequent_action: times within that window from which on a warning names the action. By hand.
-        stuck_moves: moves without a change of the score after which a note, a warning and an alarm are given. By hand.
-        talk_actions: actions of talk in a room from which on a conversation may be stalled; a number. By hand.
-        talk_patience: moves without a change of the score from which on it may be. By hand.
+        stuck_moves: moves without a change of the score after which a note, a warning and an alarm are given. As in
+            zorkclaw.
+        talk_actions: actions of talk in a room from which on a conversation may be stalled; a number. As in zorkclaw.
+        talk_patience: moves without a change of the score from which on it may be. As in zorkclaw.
         talk_pause: least number of moves between two thoughts about one conversation. By hand.
     """
 

@@ -121,6 +121,7 @@ class PassageGraph:
         extractor: reads passages; ``None`` when all triplets are given.
         width: triplets that a query finds, at least 1.
         passages: passages that are recalled, at least 0.
+        outdates: whether the extractor is asked which triplets a passage replaces.
     """
 
     def __init__(
@@ -130,6 +131,7 @@ class PassageGraph:
         *,
         width: int = WIDTH,
         passages: int = PASSAGES,
+        outdates: bool = True,
     ) -> None:
         self.graph = TemporalGraph()
         self.problems = 0
@@ -137,6 +139,7 @@ class PassageGraph:
         self._extractor = extractor
         self._width = width
         self._passages = passages
+        self._outdates = outdates
         self._index = EpisodeIndex(self.graph, embedder)
         self._read: list[tuple[str, frozenset[Fact]]] = []
 
@@ -144,7 +147,8 @@ class PassageGraph:
         """Let the model extract the triplets of a passage, and say which known ones they replace."""
         assert self._extractor is not None
         extraction = self._extractor.extract(text)
-        extraction = self._extractor.outdate(text, extraction, self.graph.view())
+        if self._outdates:
+            extraction = self._extractor.outdate(text, extraction, self.graph.view())
         self.problems += bool(extraction.failures)
         self.add(text, extraction)
 
@@ -183,18 +187,29 @@ class QuestionReader:
         embedder: embeds triplets and queries.
         width: triplets that a query finds, at least 1.
         passages: passages that are recalled; 0 leaves out the episodic memory.
+        outdates: whether the model is asked which triplets a passage replaces, as in the games of the paper; its public
+            code for questions leaves that out.
 
     Raises:
         InputError: a number is too small.
     """
 
-    def __init__(self, model: ChatModel, embedder: Embedder, *, width: int = WIDTH, passages: int = PASSAGES) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        embedder: Embedder,
+        *,
+        width: int = WIDTH,
+        passages: int = PASSAGES,
+        outdates: bool = True,
+    ) -> None:
         if width < 1 or passages < 0:
             raise InputError(f"width must be at least 1 and passages at least 0, not {width} and {passages}")
         self.model = model
         self.embedder = embedder
         self.width = width
         self.passages = passages
+        self.outdates = outdates
 
     def configuration(self, dataset: Dataset, release: str) -> Configuration:
         """Return the configuration of a measurement on a data set."""
@@ -202,7 +217,7 @@ class QuestionReader:
             dataset=dataset.name,
             version=dataset.version,
             passages=digest_of(dataset),
-            triples="model",
+            triples="model" if self.outdates else "model, nothing replaced",
             reader=self.model.name,
             embedder=self.embedder.name,
             way=RetrievalSpec("arigraph", {"width": self.width}),
@@ -233,7 +248,9 @@ class QuestionReader:
         """
         meter = Meter(self.model)
         start = time.perf_counter()
-        graph = PassageGraph(self.embedder, _extractor(meter), width=self.width, passages=self.passages)
+        graph = PassageGraph(
+            self.embedder, _extractor(meter), width=self.width, passages=self.passages, outdates=self.outdates
+        )
         for passage in passages_of(dataset, question):
             graph.read(passage)
         items: dict[str, int] = {}

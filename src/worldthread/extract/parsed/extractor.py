@@ -99,6 +99,8 @@ _CORRECTING: Final = re.compile(
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _THIRD_PERSONS: Final = frozenset(["he", "her", "him", "his", "she"])
 _KEPT: Final = 256  # texts whose reading is kept from `extract` to `outdate`
+_LONGEST_SENTENCE: Final = 100  # words; what is longer is a list, a log or an attack, and stays text
+_LONGEST_MESSAGE: Final = 1000  # words of a message that are read; the rest stays text
 _LONGEST_CORRECTION: Final = 400  # characters of a message that is a correction
 _CODE: Final = re.compile(r"[{}<>|=\\]|```|\(\)|->")
 _FROM_NOW: Final = re.compile(r"(?:from now on|these days|nowadays),? ", re.IGNORECASE)
@@ -331,7 +333,8 @@ def _read(text: str, speaker: str, at: float | None) -> _Reading:
         text = with_questions_apart(text)
 
     def reader(passage: AnnotatedPassage, name: str, states_facts: bool) -> PassageExtractor:
-        readers.append(_ParsedPassageExtractor(passage, name, states_facts, at=at))
+        left = _LONGEST_MESSAGE - sum(one.word_count for one in readers)
+        readers.append(_ParsedPassageExtractor(passage, name, states_facts, at=at, most_words=left))
         return readers[-1]
 
     def document_reader(passage: AnnotatedPassage, name: str, states_facts: bool) -> PassageExtractor:
@@ -359,6 +362,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         states_facts: whether its plain statements are read; not in a language without rules.
         at: world time of the text; ``None`` where that is not known.
         is_simple: whether it is one simple sentence that was taken out of a message.
+        most_words: how many words are read; the rest of the passage states nothing, so that reading takes a bounded
+            time.
     """
 
     persons = PassageExtractor.persons | WORDS["relations"]
@@ -371,8 +376,11 @@ class _ParsedPassageExtractor(PassageExtractor):
         *,
         at: float | None = None,
         is_simple: bool = False,
+        most_words: int = _LONGEST_MESSAGE,
     ) -> None:
         super().__init__(passage, speaker, states_facts, at=at)
+        self.word_count = 0
+        """How many words were read; as many as could be where some were not."""
         self._is_simple = is_simple
         self._simple_sentences = None if is_simple or is_program(speaker) else SimpleSentences()
         self._only: Doc | None = None
@@ -396,7 +404,16 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._beside: dict[int, str] = {}
         self.whole = states_facts and not any(sentence.is_foreign for sentence, _ in passage.sentences)
         if states_facts:
-            sentences = [sentence for sentence, _ in passage.sentences]
+            sentences = []
+            for sentence, _ in passage.sentences:
+                length = len(sentence.text.split())
+                if self.word_count + length > most_words:
+                    self.word_count = most_words  # so that no shorter one behind it is read
+                    break
+                if length <= _LONGEST_SENTENCE:
+                    sentences.append(sentence)
+                    self.word_count += length
+            self.whole = self.whole and len(sentences) == len(passage.sentences)
             said_texts = [sentence.text[_begin(sentence) :] for sentence in sentences]
             self._message = " ".join(said_texts)
             if len(said_texts) == 1 and not is_program(speaker):
@@ -406,14 +423,18 @@ class _ParsedPassageExtractor(PassageExtractor):
             self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
             said = [doc for doc in docs if any(token.tag_ in _FINITE for token in doc)]
             stating = [doc for doc in docs if not states_nothing(doc)]
-            self._only = stating[0] if len(stating) == 1 else docs[0] if len(docs) == 1 else None
-            self._is_all_that_is_said = len(said) == 1 or self._only is not None
+            if len(docs) == len(passage.sentences):
+                self._only = stating[0] if len(stating) == 1 else docs[0] if len(docs) == 1 else None
+                self._is_all_that_is_said = len(said) == 1 or self._only is not None
             if at is not None:
                 self._beside = {id(docs[i]): text for i, text in with_times_beside(docs, at).items()}
 
     def _statements(
         self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
+        if id(sentence) not in self._docs:
+            self._relative = None
+            return Clauses(), []
         clauses, endings = self._statements_before_judgement(sentence, found, referents)
         if self._is_simple or not clauses.facts or not self._speaker:
             return clauses, endings

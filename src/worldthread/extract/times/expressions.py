@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from worldthread.extract.times.periods import Calendar, Period, Precision
@@ -21,6 +22,7 @@ Role: TypeAlias = Literal["at", "during", "since", "until", "by", "before", "aft
 
 _EPOCH: Final = datetime(1970, 1, 1)
 _TURNS: Final = 1e8
+_KEPT: Final = 256  # sentences whose times are kept
 _WORD_BEFORE: Final = re.compile(r"([^\W\d_]+)[\s'’-]{0,4}$")
 _CLAUSE_END: Final = re.compile(r"\s{0,4}(?:[.,;:!?)\]\"”—–]|$)")
 _NAME_FOLLOWS: Final = re.compile(r"\s{1,4}(?!I\b)[^\W\d_a-zà-ÿ]\w")
@@ -127,15 +129,21 @@ def time_expressions(
     Raises:
         InputError: there is no table for ``language``.
     """
+    return list(_time_expressions(sentence, at, language, is_past))
+
+
+@lru_cache(_KEPT)
+def _time_expressions(sentence: str, at: float, language: str, is_past: bool | None) -> tuple[TimeExpression, ...]:
+    """Return what :func:`time_expressions` does: each fact of a sentence asks for its times again."""
     words = table(language)
     if not math.isfinite(at) or abs(at) < _TURNS:
-        return []
+        return ()
     try:
         now = _EPOCH + timedelta(seconds=at)
     except OverflowError:
-        return []
+        return ()
     first = words.search(sentence, 0)
-    return list(_Reader(sentence, now, words, is_past).read(first)) if first else []
+    return tuple(_Reader(sentence, now, words, is_past).read(first)) if first else ()
 
 
 def validity(expressions: Sequence[TimeExpression], at: float, *, is_past: bool, is_event: bool) -> Validity:
