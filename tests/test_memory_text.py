@@ -127,7 +127,7 @@ def test_forgetting_an_entity_takes_every_episode_that_names_it() -> None:
         assert [e.text for e in memory.episodes()] == ["Ben lives in Oslo.", "Annabel sings."]
         assert "Rome" not in memory.recall("Where does Anna live?", k=50, only_current=False).text
         assert memory.forget(kept.episodes[0]) == 1
-        with pytest.raises(NotFoundError, match="no episode speaks of 'Zoe'"):
+        with pytest.raises(NotFoundError, match="no episode mentions 'Zoe'"):
             memory.forget(entity="Zoe")
         with pytest.raises(InputError, match="forget takes an episode, or one of"):
             memory.forget()

@@ -300,7 +300,7 @@ class Ingestion:
         """
         # messages of one time keep their order: the passages of each end at that time, microseconds apart
         outcomes.sort(key=lambda outcome: in_order(outcome.episode))
-        # others wait for the end of a batch, so no model is asked in one
+        # other writers wait until a batch ends, so it never waits for a model
         is_batch = bool(outcomes) and not again and getattr(extractor, "settles_locally", False)
         with self._store.batch() if is_batch else nullcontext():
             settled = [self._settle(outcome, extractor, again) for outcome in outcomes]

@@ -425,8 +425,8 @@ class Memory:
             if ids:
                 self._store.forget_many(ids)
         if not ids:
-            what = f"speaks of {entity!r}" if entity is not None else "states this and" if statement is not None else ""
-            raise NotFoundError(f"no episode {what}{' ' * bool(what and where)}{'meets the filter' if where else ''}")
+            asked = [f"mentions {entity!r}"] if entity is not None else ["states this"] if statement is not None else []
+            raise NotFoundError(f"no episode {' and '.join([*asked, *(['meets the filter'] if where else [])])}")
         self._index.follow()
         return len(ids)
 

@@ -187,7 +187,7 @@ class Provenance:
     """What filters look at in an episode, besides its times and its source.
 
     Args:
-        speaker: who says the text, as given; empty for a text that nobody says.
+        speaker: who says the text, as given; empty if nobody is known to say it.
         labels: whom and what it belongs to.
     """
 

@@ -244,7 +244,7 @@ class Access:
             )
         if clients:
             if no_token or token is not None:
-                raise InputError("clients with tokens of their own leave no use for --token and --no-token")
+                raise InputError("each client of --clients has a token of its own: leave out --token and --no-token")
             _require_names(host, names)
             return cls(host, port, tuple(names), known=KnownClients(clients))
         if not is_loopback(host) and token is None:

@@ -329,7 +329,7 @@ class Episode:
         recorded_at: recorded time; ``None`` until the episode is recorded. Not part of the identity.
         extracted_at: recorded time of the extraction, if it replaced an earlier one; ``None`` while it is the first.
             Not part of the identity.
-        speaker: who says the text, as given; empty for a text that nobody says. The text begins with the speaker, a
+        speaker: who says the text, as given; empty if nobody is known to say it. The text begins with the speaker, a
             colon and a space.
         user: the person or account whose text it is; empty for none. What users say is folded apart: an episode ends
             and changes nothing of another user's.

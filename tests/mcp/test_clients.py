@@ -124,7 +124,7 @@ def test_a_file_of_clients_is_checked(tmp_path: Path) -> None:
     assert access.client_of(TOKENS["bob"]) == clients[1]
     assert access.client_of(TOKENS["bob"] + "x") is None is access.client_of("")
     assert not any(token in repr(access) for token in TOKENS.values())
-    with pytest.raises(InputError, match="leave no use"):
+    with pytest.raises(InputError, match="token of its own"):
         Access.for_mcp("127.0.0.1", 1, clients=clients, token="x" * 20)
     path.chmod(0o644)
     with pytest.raises(InputError, match="chmod 600"):

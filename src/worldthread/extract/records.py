@@ -53,7 +53,7 @@ class Document:
         text: the text, verbatim.
         at: world time; ``None`` when it is not known.
         source: where the text comes from: the name of a file, or the source that the file names; may be empty.
-        speaker: who says the text, any string; empty for a text that nobody says.
+        speaker: who says the text, any string; empty if nobody is known to say it.
         user: the person or account whose text it is; empty for none.
         agent: the agent that remembers it, or takes part in it; empty for none.
         session: the session or conversation in which it came up; empty for none.

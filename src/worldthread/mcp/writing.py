@@ -243,7 +243,7 @@ class WritingTools:
         else:
             ids = [episode] if episode else memory.record.episodes_about(entity, condition)
         if not ids:
-            raise NotFoundError(f"no episode speaks of {entity!r}")
+            raise NotFoundError(f"no episode mentions {entity!r}")
         shown = [excerpt(memory.episode(id_)) for id_ in ids[:_SHOWN]]
         data = ForgetResult(forgotten=0, would_forget=len(ids), episodes=shown)
         lines = [f"Nothing is forgotten yet. confirm=true would remove {count_of(len(ids), 'episode')}:"]
