@@ -72,7 +72,6 @@ PARTS: Final[dict[str, Callable[[], None]]] = {
     "persons_within": lambda: _module(with_person_within=lambda _doc, _read, _found, referents: referents),
     "figurative": lambda: _module(_is_figurative=lambda _: False),
     "phrased_endings": lambda: _module(phrased_endings=_nothing),
-    "learned_endings": lambda: _module(learned_endings=_nothing),
     "withheld_endings": lambda: _module(withheld=_nothing),
     "amendments": lambda: _module(amendment_of=_none),
     "corrections": lambda: _module(correction_of=_none),

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -24,10 +25,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import onnx
 import torch
+from onnx import numpy_helper
 from torch import nn
 from torch.nn import functional
-from tune_changes import Layer, area, read_weights
 
 from worldthread import Fact
 from worldthread.extract.parsed import fact_judge
@@ -65,6 +67,59 @@ def judged_facts(path: Path) -> Iterator[JudgedFact]:
         at = datetime.fromisoformat(row["at"]).replace(hour=HOUR, tzinfo=UTC).timestamp()
         text = f"{row['speaker']}: {evidence_of(fact, row['text'])}"
         yield JudgedFact(described(fact, at), text, row["label"], row["writer"], row["stated"], row["kind"])
+
+
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """Return the weights of a BERT encoder by the names of its layers; int8 ones are made float32."""
+    graph = onnx.load(path).graph
+    arrays = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    for name in [name.removesuffix("_quantized") for name in arrays if name.endswith("_quantized")]:
+        zero = arrays[f"{name}_zero_point"].astype(np.float32)
+        arrays[name] = (arrays[f"{name}_quantized"].astype(np.float32) - zero) * arrays[f"{name}_scale"]
+    for node in graph.node:
+        if (
+            node.op_type in ("MatMul", "MatMulInteger")
+            and (right := node.input[1].removesuffix("_quantized")) in arrays
+        ):
+            arrays[node.name.strip("/").replace("/", ".").partition(".MatMul")[0] + ".weight"] = arrays[right].T
+    return {name: torch.tensor(np.array(array)) for name, array in arrays.items() if name[:1] == "e"}
+
+
+class Layer(nn.Module):
+    """A transformer layer with normalisation behind its parts."""
+
+    def __init__(self, weights: dict[str, torch.Tensor], prefix: str) -> None:
+        super().__init__()
+        named = {name.removeprefix(prefix): one for name, one in weights.items() if name.startswith(prefix)}
+        inner, width = named["intermediate.dense.weight"].shape
+        self.heads = 12
+        self.attention, self.attended = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.inner, self.outer = nn.Linear(width, inner), nn.Linear(inner, width)
+        self.first_norm, self.second_norm = (nn.LayerNorm(width, eps=1e-12) for _ in range(2))
+        self.dropout = nn.Dropout(DROPOUT)
+        with torch.no_grad():
+            for part in ("weight", "bias"):
+                all_three = [named[f"attention.self.{name}.{part}"] for name in ("query", "key", "value")]
+                self.attention.get_parameter(part).copy_(torch.cat(all_three))
+                self.attended.get_parameter(part).copy_(named[f"attention.output.dense.{part}"])
+                self.inner.get_parameter(part).copy_(named[f"intermediate.dense.{part}"])
+                self.outer.get_parameter(part).copy_(named[f"output.dense.{part}"])
+                self.first_norm.get_parameter(part).copy_(named[f"attention.output.LayerNorm.{part}"])
+                self.second_norm.get_parameter(part).copy_(named[f"output.LayerNorm.{part}"])
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        count, length, width = x.shape
+        size = width // self.heads
+        q, k, v = self.attention(x).view(count, length, 3, self.heads, size).permute(2, 0, 3, 1, 4)
+        seen = (q @ k.transpose(-1, -2) / math.sqrt(size) + mask).softmax(-1) @ v
+        x = self.first_norm(x + self.dropout(self.attended(seen.transpose(1, 2).reshape(count, length, width))))
+        return self.second_norm(x + self.dropout(self.outer(functional.gelu(self.inner(x), approximate="tanh"))))
+
+
+def area(ending: Any, holding: Any) -> float:
+    """Return the area under the curve."""
+    above, equal = ending[:, None] > holding[None], ending[:, None] == holding[None]
+    return float((above + 0.5 * equal).mean())
 
 
 class Judge(nn.Module):

@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 from worldthread.extract.parsed.amendments import AMENDMENT_WORDS, Amendment, Cue, Value, adds
 from worldthread.extract.parsed.change_tables import KIN, number_of
 from worldthread.extract.parsed.corrections import with_named
-from worldthread.extract.parsed.learned_endings import named_facts
-from worldthread.extract.parsed.mentions import mention_of_text, stem
+from worldthread.extract.parsed.mentions import mention_of_text, named_facts, stem
 from worldthread.extract.parsed.validity import TURNS
 from worldthread.extract.prose.words import WORDS
 from worldthread.graph import GraphView

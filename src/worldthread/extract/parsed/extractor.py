@@ -29,7 +29,6 @@ from worldthread.extract.parsed.fact_features import Reading
 from worldthread.extract.parsed.fact_judge import TextKind, fact_judge
 from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, facts_of
 from worldthread.extract.parsed.joined_objects import without_joined_clause
-from worldthread.extract.parsed.learned_endings import learned_endings
 from worldthread.extract.parsed.letters import Letter
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.persons_within import with_person_within
@@ -149,12 +148,10 @@ class ParsedExtractor:
     """Extracts statements from English with a dependency parser, without a language model.
 
     An :class:`~worldthread.extract.base.Extractor`. Thread-safe. Theses and their objects are those of
-    :class:`~worldthread.extract.prose.extractor.ProseExtractor`; facts and endings come from the parse. Where no
-    rule ends anything, a small trained model is asked what is corrected, if its encoder is installed
-    (:mod:`~worldthread.extract.parsed.learned_endings`).
+    :class:`~worldthread.extract.prose.extractor.ProseExtractor`; facts and endings come from the parse.
     """
 
-    name: Final = "parsed/13"
+    name: Final = "parsed/14"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
@@ -266,11 +263,6 @@ class ParsedExtractor:
                 del reasons[fact]
         for fact in withheld({one: why for one, why in reasons.items() if one not in corrected}, text, by, view):
             del reasons[fact]
-        if not reasons:  # what a rule understands needs no guess
-            for learned in learned_endings(said, by, stated_facts, view, corrects=correction is not None):
-                reasons[learned.fact] = learned.reason
-                if learned.never:
-                    corrected.add(learned.fact)
         endings: dict[Statement, Ending] = {}
         for fact, reason in reasons.items():
             end = None if fact in corrected else begun.get(reason, _end_of(fact, reason, by, at))

@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.change_tables import COARSE_TIMES, KIN, KINDS, LISTS, PAST, RELATION_KINDS, TABLE, WORDS
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import third_person
+from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
 
 
 @cache
@@ -260,3 +265,21 @@ def is_about(target: Mention, fact: Fact, *, loosely: bool = False) -> bool:
         # "the Volvo", "my Netflix subscription" of which only the name is known
         return target.head in thing.all or (bool(target.words) and thing.head in target.words and loosely)
     return loosely and (target.words | {target.head}) <= thing.all
+
+
+def named_facts(unit: str, speaker: str, view: GraphView) -> list[Fact]:
+    """Return the facts of people and things that a text names: "my sister", "Rex", "the gym"."""
+    words = [_POSSESSIVE.sub("", word) for word in _WORD.findall(unit)]
+    phrases = [
+        *words,
+        *(word for word in _WORD.findall(unit) if word.endswith("'s")),
+        *(f"{one} {two}" for one, two in pairwise(words)),
+        *(f"{one} {two} {three}" for one, two, three in zip(words, words[1:], words[2:], strict=False)),
+    ]
+    names: dict[str, None] = {}
+    for phrase in phrases:
+        for form in (phrase, *sorted(KIN.get(phrase.lower(), ()))):
+            names[normalise_name(f"{speaker}'s {form}")] = None
+            names[normalise_name(form)] = None
+    names.pop(normalise_name(speaker), None)
+    return [fact for name in names if name for fact in view.facts(subject=name)]

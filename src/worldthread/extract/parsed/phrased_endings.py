@@ -19,9 +19,8 @@ from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
 from worldthread.extract.parsed.deaths import died
 from worldthread.extract.parsed.ending_events import PARTICIPLES, as_expression, event_words, with_events
 from worldthread.extract.parsed.ending_events import TABLE as EVENT_TABLE
-from worldthread.extract.parsed.learned_endings import named_facts
 from worldthread.extract.parsed.linked_words import FAMILY_NOUNS, PHRASE_WORDS, is_common, linked
-from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
+from worldthread.extract.parsed.mentions import is_in, mention_of_text, named_facts, stem
 from worldthread.extract.parsed.new_values import SETTERS, new_valued
 from worldthread.extract.parsed.unnamed_endings import meant_without_name
 from worldthread.graph import GraphView

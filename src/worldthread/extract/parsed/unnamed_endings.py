@@ -14,7 +14,6 @@ from importlib.resources import files
 from typing import Final
 
 from worldthread.extract.parsed.change_tables import LISTS
-from worldthread.extract.parsed.ending_model import FREQUENT
 from worldthread.extract.parsed.mentions import is_in, mention_of_text, stem
 from worldthread.types import Fact
 
@@ -26,7 +25,12 @@ _EVENTS: Final[dict[str, re.Pattern[str]]] = {
     for name, parts in _TABLE["events"].items()
 }
 _HOMES: Final = frozenset(_TABLE["words"]["homes"].split())
-_IGNORED: Final = FREQUENT.union(_TABLE["words"]["vague"].split())
+_COMMON_WORDS: Final = """
+a an the i my me we our us you your he she it they his her their is am are was were be been have has had do does did to
+of in on at for with from by and or but not no so as this that these those there . , ! ? ' " ; : ( ) - ’ s t m ve re
+"""
+_FREQUENT: Final = frozenset(_COMMON_WORDS.split())
+_IGNORED: Final = _FREQUENT.union(_TABLE["words"]["vague"].split())
 _WORD: Final = re.compile(r"[^\W_]+(?:&[^\W_]+)*")
 _SCHOOLING: Final = (
     LISTS["schools"]
