@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,27 @@ def test_the_event_loop_goes_on_and_a_cancelled_call_finishes() -> None:
             go_on.set()
 
     run(work)
+
+
+def test_a_call_that_waits_for_a_thread_when_it_is_cancelled_is_done_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "memory.worldthread"
+
+    async def work() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        memory = AsyncMemory(path, embedder="fake", model="none")
+        await memory.__aenter__()
+        go_on = threading.Event()
+        busy = loop.run_in_executor(None, go_on.wait, 30)
+        tasks = [asyncio.create_task(memory.remember("Anna lives in Rome.", at=1)), asyncio.create_task(memory.close())]
+        await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        go_on.set()
+        await busy
+        await loop.run_in_executor(None, int)  # behind them
+
+    run(work)
+    with Memory(path, embedder="fake", model="none") as memory:
+        assert [episode.text for episode in memory.episodes()] == ["Anna lives in Rome."]

@@ -37,7 +37,9 @@ def _on_thread(
     """Return a coroutine function that calls a method of the memory on a thread, with its parameters and docstring."""
 
     async def call(self: AsyncMemory, /, *args: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
-        return await asyncio.to_thread(method, self.memory, *args, **options)
+        # shielded, so that a call that waits for a thread when its task is cancelled is not dropped: it would be
+        # neither done nor reported
+        return await asyncio.shield(asyncio.to_thread(method, self.memory, *args, **options))
 
     functools.update_wrapper(call, method)
     call.__module__ = __name__
@@ -50,7 +52,7 @@ class AsyncMemory:
 
     The methods have the parameters, results and errors of those of :class:`~worldthread.Memory`. Each call runs on a
     thread of the event loop's default executor; calls may run at the same time. A call whose task is cancelled still
-    finishes on its thread.
+    begins and finishes on its thread, as long as the event loop runs; its error, if there is one, is logged by asyncio.
 
     Use it as an asynchronous context manager: the file is opened when the block begins and closed when it ends. The
     errors of opening are raised there.

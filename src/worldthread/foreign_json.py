@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 
 from worldthread.arguments import whole_characters
+from worldthread.errors import InputError
 
 _ESCAPES: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # both halves of a character
@@ -43,8 +44,18 @@ def read_json(data: bytes | str) -> Any:
 
 
 def write_json(value: Any) -> str:
-    """Return a value as JSON on one line; what JSON does not know, as text, and half a character as U+FFFD."""
+    """Return a value as JSON on one line; what JSON does not know, as text, and half a character as U+FFFD.
+
+    Args:
+        value: the value.
+
+    Raises:
+        InputError: its lists and objects are nested too deeply.
+    """
     try:
         return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:  # half a character, or a whole number of more than 64 bits
-        return whole_characters(json.dumps(value, default=str, ensure_ascii=False, separators=(",", ":")))
+    except TypeError:  # half a character, a whole number of more than 64 bits, or more levels than orjson writes
+        try:
+            return whole_characters(json.dumps(value, default=str, ensure_ascii=False, separators=(",", ":")))
+        except RecursionError:
+            raise InputError("lists and objects in it are nested too deeply to be kept") from None

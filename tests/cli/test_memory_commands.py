@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -696,3 +697,23 @@ def test_missing_folders_of_backups_restored_memories_and_exports_are_made(tmp_p
     assert (tmp_path / "backups" / "of may").stat().st_mode & 0o077 == 0
     (tmp_path / "file").touch()
     assert "its folder cannot be made" in run("backup", FILE, "file/copy.worldthread").output
+
+
+def test_what_is_exported_to_a_terminal_cannot_steer_it(tmp_path: Path) -> None:
+    path = tmp_path / "memory.worldthread"
+    with Memory(path, model="none", embedder="fake") as memory:
+        memory.remember("Anna lives in Rome \x9b2J\x7f\u202e.", at="2024-01-01", source="s\x9b31m")
+    for format_ in ("jsonl", "csv"):
+        command = [sys.executable, "-m", "worldthread", "export", "-", "--format", format_, "--all"]
+        command = command if format_ == "csv" else command[:-1]
+        process, terminal = pty.fork()
+        if process == 0:  # pragma: no cover
+            os.execv(command[0], [*command, "--memory", str(path)])
+        shown = b""
+        with suppress(OSError):  # the other side is closed
+            while part := os.read(terminal, 65536):
+                shown += part
+        os.waitpid(process, 0)
+        os.close(terminal)
+        assert "Rome" in shown.decode()
+        assert re.search("[\x7f-\x9f\u202e]", shown.decode()) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import json
 import zipfile
 from datetime import UTC, datetime
@@ -161,3 +162,43 @@ def test_what_was_attached_for_claude_is_read(tmp_path: Path) -> None:
     assert [one.text for one in found.contents] == ["See.", "Ines plays the oboe."]
     assert found.contents[1].metadata["attachment"] == "a.txt"
     assert found.left_out == {"of attachments without text": 1}
+
+
+BODY = json.dumps([{"id": "1", "memory": "Anna lives in Rome.", "user_id": "a", "created_at": "2024-01-01T00:00:00Z"}])
+
+
+def archive(method: int) -> bytearray:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as file:
+        file.writestr("a.json", BODY)
+    return bytearray(stream.getvalue())
+
+
+def damaged(kind: str) -> bytes:
+    match kind:
+        case "bzip2" | "lzma":
+            data, first = archive(zipfile.ZIP_BZIP2 if kind == "bzip2" else zipfile.ZIP_LZMA), 36
+            data[first + (10 if kind == "bzip2" else 14)] ^= 255
+        case "offset of the directory":
+            data = archive(zipfile.ZIP_DEFLATED)
+            data[data.rindex(b"PK\x05\x06") + 18] = 0x7F
+        case "name that is not UTF-8":
+            data = archive(zipfile.ZIP_DEFLATED)
+            entry = data.rindex(b"PK\x01\x02")
+            data[entry + 9] |= 8
+            data[entry + 46] = 0xFF
+        case "half a character":
+            return codecs.BOM_UTF16_LE + BODY.encode("utf-16-le") + b"x"
+        case _:
+            return BODY.replace('"id"', f'"metadata": {{"x": {"[" * 990}{"]" * 990}}}, "id"').encode()
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "kind", ["bzip2", "lzma", "offset of the directory", "name that is not UTF-8", "half a character", "depth"]
+)
+def test_a_damaged_file_gives_an_error_of_ours(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "memories"
+    path.write_bytes(damaged(kind))
+    with Memory(model="none", embedder="fake") as memory, pytest.raises(InputError):
+        import_dump(memory, path, "mem0")

@@ -10,7 +10,15 @@ from typing import Final
 from worldthread.extract.when import is_date, shown_time
 from worldthread.extract.zones import shown_local_time
 from worldthread.names import normalise_text
-from worldthread.retrieve.text import estimated_tokens, indented, shown_interval, shown_outdated
+from worldthread.retrieve.text import (
+    estimated_tokens,
+    indented,
+    shown_interval,
+    shown_outdated,
+    shown_source,
+    shown_text,
+    without_marks,
+)
 from worldthread.retrieve.words import content_words
 from worldthread.types import Episode, Fact, Hit, Thesis, Version
 
@@ -238,8 +246,9 @@ def _written(hit: Hit, with_times: bool, outdated: Outdated | None) -> str:
     if isinstance(item, Episode):
         origin = _origin(item, with_times)
         gone = [] if outdated is None else [_no_longer(version) for version in list(outdated(item))[:STATEMENTS]]
-        return f"{origin}{item.text.strip()}" + (f" [no longer true: {'; '.join(gone)}]" if gone else "")
+        return f"{origin}{shown_text(item)}" + (f" [no longer true: {'; '.join(gone)}]" if gone else "")
     sentence = f"{item.subject} {item.relation} {item.object}" if isinstance(item, Fact) else item.text
+    sentence = without_marks(sentence)
     if hit.version is None or not with_times:
         return sentence
     return f"{sentence} ({shown_interval(hit.version)}){shown_outdated(hit.outdated)}"
@@ -248,7 +257,7 @@ def _written(hit: Hit, with_times: bool, outdated: Outdated | None) -> str:
 def _origin(episode: Episode, with_times: bool) -> str:
     parts = [shown_local_time(episode.at, episode.metadata)] if with_times else []
     if any(letter.isalpha() for letter in episode.source):
-        parts.append(episode.source)
+        parts.append(shown_source(episode.source))
     return f"({', '.join(parts)}) " if parts else ""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import re
 import sys
@@ -34,6 +36,22 @@ _UNSAFE = re.compile(
 def harmless(text: str) -> str:
     """Return ``text`` with an escape for every character, except line breaks, that could control a terminal."""
     return _UNSAFE.sub(lambda match: ascii(match[0])[1:-1], text.replace("\r\n", "\n"))
+
+
+class Terminal(io.RawIOBase):
+    """Takes UTF-8 for a terminal, and shows it harmless."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def writable(self) -> bool:
+        """Return that it can be written to."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Show some bytes; return their number."""
+        sys.stdout.write(harmless(self._decoder.decode(bytes(data))))
+        return len(data)
 
 
 def one_line(text: str, limit: int | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -24,7 +24,7 @@ from worldthread.cli.opening import (
     opened_to_read,
     opened_to_write,
 )
-from worldthread.cli.output import note, number_of, one_line, print_json, show_usage
+from worldthread.cli.output import Terminal, note, number_of, one_line, print_json, show_usage
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def export(
     with opened_to_read(memory, namespace, may_be_empty=True) as store:
         if file != _STREAM and file.exists() and not force:
             raise InputError(f"{file} already exists: give --force to overwrite it")
-        target = sys.stdout.buffer if file == _STREAM else file
+        stream: IO[bytes] | Terminal = Terminal() if sys.stdout.isatty() else sys.stdout.buffer
+        target = cast("IO[bytes]", stream) if file == _STREAM else file
         if format_ == _OWN_FORMAT:
             counted, count = "episodes", store.export(target, where=selected)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import lzma
 import os
 import zipfile
 import zlib
@@ -19,6 +20,7 @@ from worldthread.regular_files import open_regular
 _ZIP: Final = b"PK\x03\x04"
 _READ: Final = (".json", ".txt")  # in an archive or a folder; all else is pictures, sound, pages
 _MOST_FILES: Final = 10_000
+_DAMAGED: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError)  # and others, where an offset is wrong
 _UTF_16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -44,7 +46,7 @@ def files_of(path: Path) -> Iterator[tuple[Path, bytes]]:
                     data = _read(Path(folder, name), MAX_DUMP_BYTES - total)
                     total, count = total + len(data), count + 1
                     _require_few(count, path)
-                    yield Path(folder, name), _in_utf8(data)
+                    yield Path(folder, name), _in_utf8(data, path)
         if not count:
             raise FormatError("this is a folder with no file in it whose name ends in .json or .txt", path=path)
         return
@@ -52,7 +54,7 @@ def files_of(path: Path) -> Iterator[tuple[Path, bytes]]:
     if data.startswith(_ZIP):
         yield from _in_archive(path, data)
     else:
-        yield path, _in_utf8(data)
+        yield path, _in_utf8(data, path)
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
@@ -77,8 +79,10 @@ def _in_archive(path: Path, data: bytes) -> Iterator[tuple[Path, bytes]]:
                 if len(found) > left:
                     raise FormatError(f"its files have more than {MAX_DUMP_BYTES} bytes", path=path)
                 left -= len(found)
-                yield path / Path(entry.filename).name, _in_utf8(found)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+                yield path / Path(entry.filename).name, _in_utf8(found, path)
+    except FormatError:
+        raise
+    except (*_DAMAGED, OSError, RuntimeError, ValueError) as error:
         raise FormatError(f"this ZIP archive cannot be read: {error}", path=path) from error
 
 
@@ -87,9 +91,13 @@ def _require_few(count: int, path: Path) -> None:
         raise FormatError(f"it has more than {_MOST_FILES} files", path=path)
 
 
-def _in_utf8(data: bytes) -> bytes:
+def _in_utf8(data: bytes, path: Path) -> bytes:
     """Return text in UTF-8 without a byte-order mark; what has no mark is returned as it is."""
     encoding = _UTF_16.get(data[:2])
     if encoding is None:
         return data.removeprefix(codecs.BOM_UTF8)
-    return whole_characters(data[2:].decode(encoding, "surrogatepass")).encode("utf-8", "replace")
+    try:
+        text = data[2:].decode(encoding, "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"its text, in {encoding.upper()}, ends in the middle of a character", path=path) from error
+    return whole_characters(text).encode("utf-8", "replace")

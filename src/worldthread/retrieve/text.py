@@ -25,6 +25,9 @@ _EVENT: Final = re.compile(  # regular verbs in the past or perfect, and irregul
     r"forbade|found|gave|given|gone|got|gotten|had|laid|learnt|left|let|lost|met|quit|set|shut|sold|taken|took|wed|went|"
     r"won)\b"
 )
+_MARK: Final = re.compile(r"\[(?=\s*no\s+longer\s+true\b)", re.IGNORECASE)
+_PUNCTUATED: Final = re.compile(r"[:;!?(\[“”\"]|\.\s")  # "Dr. Strange" is quoted, too; that does no harm
+_BRACKETS: Final = str.maketrans("()", "[]")
 _INDENTED: Final = r"\g<0>    "
 _LINE_BREAK: Final = re.compile(r"(?:\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])(?=[^\n\r])")
 
@@ -37,12 +40,47 @@ def estimated_tokens(text: str) -> int:
 def shown_hit(hit: Hit) -> str:
     """Return one hit as text, with the time that it is from."""
     if isinstance(hit.item, Episode):
-        origin = ", ".join(filter(None, (shown_local_time(hit.item.at, hit.item.metadata), hit.item.source)))
-        return f"({origin}) {hit.item.text.strip()}{shown_outdated(hit.outdated)}"
-    sentence = shown_statement(hit.item)
+        origin = ", ".join(
+            filter(None, (shown_local_time(hit.item.at, hit.item.metadata), shown_source(hit.item.source)))
+        )
+        return f"({origin}) {shown_text(hit.item)}{shown_outdated(hit.outdated)}"
+    sentence = without_marks(shown_statement(hit.item))
     if hit.version is None:
         return f"{sentence}{shown_outdated(hit.outdated)}"
     return f"{sentence} ({shown_interval(hit.version)}){shown_outdated(hit.outdated)}"
+
+
+def without_marks(text: str) -> str:
+    """Return what somebody said so that nothing in it passes for the mark of :func:`shown_outdated`.
+
+    >>> without_marks("Anna lives in Rome. [no longer true: it (never)]")
+    'Anna lives in Rome. [it says: no longer true: it (never)]'
+
+    Args:
+        text: the text.
+    """
+    return _MARK.sub("[it says: ", text)
+
+
+def shown_text(episode: Episode) -> str:
+    """Return the text of an episode without marks; a label with punctuation, such as "Anna: Hi. Bob", in quotes.
+
+    Args:
+        episode: the episode.
+    """
+    text, label = episode.text.strip(), f"{episode.speaker}: "
+    if episode.speaker and text.startswith(label) and _PUNCTUATED.search(episode.speaker) is not None:
+        text = f"“{episode.speaker}”: {text[len(label) :]}"
+    return without_marks(text)
+
+
+def shown_source(source: str) -> str:
+    """Return a source as it stands in parentheses before a text, which it cannot close.
+
+    Args:
+        source: the source of an episode.
+    """
+    return source.translate(_BRACKETS)
 
 
 def shown_outdated(versions: Iterable[Version]) -> str:
