@@ -32,11 +32,11 @@ from bench_scale import peak_resident_mb
 from worldthread import Memory
 from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.retrieve import METHODS, Query, RetrievalIndex, Scores, method
-from worldthread.retrieve.published.astar import AStarSettings, astar
-from worldthread.retrieve.published.linking import entities_of, pending_names
-from worldthread.retrieve.published.traversal import vertex_graph
 from worldthread.retrieve.query import names_in
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
+from worldthread_lab.published.astar import AStarSettings, astar
+from worldthread_lab.published.linking import entities_of, pending_names
+from worldthread_lab.published.traversal import vertex_graph
 
 SIZE = {"episodes": 3933, "theses": 31795, "objects": 56078, "episodic": 119387, "thesis": 106037, "object": 38460}
 DIMENSIONS = 384

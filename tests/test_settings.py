@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents import AGENTS, agent_class, agent_settings
-from worldthread.agents.memory_modules import MEMORY_MODULES, memory_module_class
-from worldthread.agents.reflact.agent import ReflAct
-from worldthread.envs.registry import game_settings, games
 from worldthread.errors import InputError
 from worldthread.retrieve import METHODS, method, method_settings
 from worldthread.settings import as_arguments, require_settings, settings_of
+from worldthread_lab.agents import AGENTS, agent_class, agent_settings
+from worldthread_lab.agents.memory_modules import MEMORY_MODULES, memory_module_class
+from worldthread_lab.agents.reflact.agent import ReflAct
+from worldthread_lab.envs.registry import game_settings, games
 
 
 def test_every_setting_says_what_it_is() -> None:

@@ -2,7 +2,7 @@
 
 :class:`Memory` is the place to begin, :class:`AsyncMemory` its twin for asynchronous programs. Everything that their
 methods take, return and raise can be imported from here; the other parts are in the subpackages, such as
-:mod:`worldthread.agents`, :mod:`worldthread.models` and :mod:`worldthread.retrieve`.
+:mod:`worldthread.models`, :mod:`worldthread.extract` and :mod:`worldthread.retrieve`.
 """
 
 from __future__ import annotations

@@ -17,10 +17,10 @@ from worldthread.models import Embedder, embedder
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import METHODS
 from worldthread.retrieve import index as index_module
-from worldthread.retrieve.published.paths import exact_sum
 from worldthread.types import Episode, Extraction, Fact, Thesis
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
+from worldthread_lab.published.paths import exact_sum
 
 THOROUGH = bool(os.environ.get("WORLDTHREAD_THOROUGH"))
 TRIALS = int(os.environ.get("WORLDTHREAD_TRIALS", 0)) or (30 if THOROUGH else 4)

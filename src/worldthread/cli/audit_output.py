@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from worldthread.play.audit_nethack import NetHackReport
-    from worldthread.play.audit_story import StoryReport
+    from worldthread_lab.play.audit_nethack import NetHackReport
+    from worldthread_lab.play.audit_story import StoryReport
 
 
 def print_mistakes(console: Console, reports: Mapping[str, StoryReport | NetHackReport], most: int) -> None:

@@ -45,7 +45,7 @@ def datasets() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from worldthread.bench.datasets import datasets as known
+    from worldthread_lab.bench.datasets import datasets as known
 
     table = Table(box=None, pad_edge=False)
     for column in ("data set", "description", "file"):
@@ -112,12 +112,12 @@ def retrieval(
 
         worldthread bench retrieval --dataset musique_train --method pagerank --settings '{"synonym_edges": true}'
     """
-    from worldthread.bench.datasets import load
-    from worldthread.bench.qa.retrieval_spec import RetrievalSpec
-    from worldthread.bench.retrieval import measure, progress_shown
     from worldthread.errors import InputError
     from worldthread.models import chat_model
     from worldthread.retrieve import DEFAULT_METHOD, METHODS
+    from worldthread_lab.bench.datasets import load
+    from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
+    from worldthread_lab.bench.retrieval import measure, progress_shown
 
     if triples not in ("given", "none"):
         raise InputError(f"--triples must be 'given' or 'none', not {triples!r}")
@@ -178,9 +178,9 @@ def conversations(
 
         worldthread bench conversations --dataset locomo --method thread,dense --json
     """
-    from worldthread.bench.conversations import load, measure
-    from worldthread.bench.retrieval import progress_shown
     from worldthread.retrieve import DEFAULT_METHOD, METHODS
+    from worldthread_lab.bench.conversations import load, measure
+    from worldthread_lab.bench.retrieval import progress_shown
 
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:

@@ -36,7 +36,7 @@ def adversarial(
 
         worldthread bench adversarial --system langgraph --json
     """
-    from worldthread.bench.adversarial import CHECKS, SYSTEMS, run
+    from worldthread_lab.bench.adversarial import CHECKS, SYSTEMS, run
 
     if system not in SYSTEMS:
         raise InputError(f"there is no system {system!r}; there are: {', '.join(SYSTEMS)}")

@@ -17,7 +17,7 @@ from worldthread.cli.opening import MemoryPromptsOption
 from worldthread.cli.running import names_in
 
 if TYPE_CHECKING:
-    from worldthread.bench.datasets import Question
+    from worldthread_lab.bench.datasets import Question
 
 _FAILED: Final = 1
 
@@ -77,12 +77,12 @@ def arigraph_qa(
 
         worldthread bench arigraph-qa --dataset musique --model none --logs data/musique_logs
     """
-    from worldthread.bench.arigraph.questions import PUBLISHED, QuestionReader, log_figures
-    from worldthread.bench.datasets import load
-    from worldthread.bench.qa.results import QuestionResults
-    from worldthread.bench.qa.summary import summary
-    from worldthread.bench.retrieval import progress_shown
     from worldthread.cli.bench_qa import chat_model_named
+    from worldthread_lab.bench.arigraph.questions import PUBLISHED, QuestionReader, log_figures
+    from worldthread_lab.bench.datasets import load
+    from worldthread_lab.bench.qa.results import QuestionResults
+    from worldthread_lab.bench.qa.summary import summary
+    from worldthread_lab.bench.retrieval import progress_shown
 
     chat = chat_model_named(model)
     vectors = bench_embedder(embedder, cache=cache)

@@ -45,10 +45,10 @@ def ask(
 
         worldthread bench ask --dataset locomo,beam --json
     """
-    from worldthread.bench.asking import measure
-    from worldthread.bench.conversations import load
-    from worldthread.bench.retrieval import progress_shown
     from worldthread.models import embedder as embedder_named
+    from worldthread_lab.bench.asking import measure
+    from worldthread_lab.bench.conversations import load
+    from worldthread_lab.bench.retrieval import progress_shown
 
     model = embedder_named(embedder)
     for name in names_in(dataset, "--dataset"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 if TYPE_CHECKING:
-    from worldthread.bench.arigraph.audit import AuditReport
+    from worldthread_lab.bench.arigraph.audit import AuditReport
 
 _WIDTH: Final = 160
 _SUFFIX: Final = "_arigraph"
@@ -48,11 +48,11 @@ def audit_logs(
     """
     from rich.console import Console
 
-    from worldthread.bench.arigraph.audit import audit_runs
-    from worldthread.bench.arigraph.log_texts import LoggedStep, attempts, read_lines
-    from worldthread.envs import Environment, make
     from worldthread.errors import InputError
-    from worldthread.play.sweep import require_statistics
+    from worldthread_lab.bench.arigraph.audit import audit_runs
+    from worldthread_lab.bench.arigraph.log_texts import LoggedStep, attempts, read_lines
+    from worldthread_lab.envs import Environment, make
+    from worldthread_lab.play.sweep import require_statistics
 
     require_statistics()
     known = attempts(read_lines(logs, LoggedStep))
@@ -81,7 +81,7 @@ def audit_logs(
 
 
 def _as_json(report: AuditReport, size: int, seed: int) -> dict[str, Any]:
-    from worldthread.bench.arigraph.audit_report import sample, to_dict
+    from worldthread_lab.bench.arigraph.audit_report import sample, to_dict
 
     drawn = [
         {

@@ -11,8 +11,8 @@ from worldthread.cli.audit_output import print_mistakes
 from worldthread.cli.running import seeds_in
 
 if TYPE_CHECKING:
-    from worldthread.play.audit_nethack import NetHackReport
-    from worldthread.play.audit_story import StoryFigures
+    from worldthread_lab.play.audit_nethack import NetHackReport
+    from worldthread_lab.play.audit_story import StoryFigures
 
 _WIDTH: Final = 150
 
@@ -47,7 +47,7 @@ def audit_nethack(
     """
     from rich.console import Console
 
-    from worldthread.play.audit_nethack import audit_nethack as audited
+    from worldthread_lab.play.audit_nethack import audit_nethack as audited
 
     reports: dict[str, NetHackReport] = {}
     with Console(stderr=True).status("playing") as status:
@@ -64,8 +64,8 @@ def _show(reports: dict[str, NetHackReport], mistakes: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from worldthread.play.audit_nethack import KINDS
-    from worldthread.play.audit_story import StoryFigures
+    from worldthread_lab.play.audit_nethack import KINDS
+    from worldthread_lab.play.audit_story import StoryFigures
 
     console = Console(highlight=False)
     console = Console(width=max(console.width, _WIDTH), highlight=False)  # a table that is cut is useless

@@ -11,7 +11,7 @@ import typer
 from worldthread.cli.audit_output import print_mistakes
 
 if TYPE_CHECKING:
-    from worldthread.play.audit_story import StoryFigures, StoryReport
+    from worldthread_lab.play.audit_story import StoryFigures, StoryReport
 
 _WIDTH: Final = 190
 
@@ -75,7 +75,7 @@ def audit_stories(
     from rich.console import Console
 
     from worldthread.errors import InputError
-    from worldthread.play.audit_story import audit_games
+    from worldthread_lab.play.audit_story import audit_games
 
     if walkthrough and agent is not None:
         raise InputError("--agent needs a game that jericho knows; with --walkthrough use --wanderers")
@@ -96,7 +96,7 @@ def _show(reports: dict[str, StoryReport], mistakes: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from worldthread.play.audit_story import KINDS, StoryFigures
+    from worldthread_lab.play.audit_story import KINDS, StoryFigures
 
     console = Console(highlight=False)
     console = Console(width=max(console.width, _WIDTH), highlight=False)  # a table that is cut is useless

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 if TYPE_CHECKING:
-    from worldthread.bench.contamination import GameFigures
     from worldthread.models.configured import ConfiguredChat
+    from worldthread_lab.bench.contamination import GameFigures
 
 _FAILED: Final = 1
 _FOLDER: Final = Path("runs/contamination")
@@ -57,9 +57,9 @@ def contamination(
 
         worldthread bench contamination jericho:games/ztuu.z5 --model ollama/qwen2.5:7b --limit 20 --json
     """
-    from worldthread.bench.contamination import measure, questions_of, sample_questions
-    from worldthread.play.sweep import require_statistics
     from worldthread.progress import show_progress
+    from worldthread_lab.bench.contamination import measure, questions_of, sample_questions
+    from worldthread_lab.play.sweep import require_statistics
 
     require_statistics()
     asked = {game: questions_of(game, steps, distance) for game in dict.fromkeys(games)}
@@ -107,7 +107,7 @@ def _count(counts: dict[str, int], *, as_json: bool) -> None:
 
 
 def _as_json(model: str, figures: list[GameFigures]) -> dict[str, Any]:
-    from worldthread.bench.contamination import pooled
+    from worldthread_lab.bench.contamination import pooled
 
     known = [game.right / game.questions for game in figures if game.questions]
     return {
@@ -122,7 +122,7 @@ def _show(model: str, figures: list[GameFigures]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from worldthread.bench.contamination import pooled
+    from worldthread_lab.bench.contamination import pooled
 
     table = Table(
         box=None,

@@ -16,14 +16,14 @@ from worldthread.cli.opening import MemoryPromptsOption
 from worldthread.cli.running import names_in
 
 if TYPE_CHECKING:
-    from worldthread.bench.datasets import Dataset, Question
-    from worldthread.bench.qa.dataset_memory import Triples
-    from worldthread.bench.qa.memorize import Memorize
-    from worldthread.bench.qa.results import QuestionResults
-    from worldthread.bench.qa.retrieval_spec import RetrievalSpec
-    from worldthread.bench.qa.run import QASetup
     from worldthread.models import Embedder
     from worldthread.models.chat import ChatModel
+    from worldthread_lab.bench.datasets import Dataset, Question
+    from worldthread_lab.bench.qa.dataset_memory import Triples
+    from worldthread_lab.bench.qa.memorize import Memorize
+    from worldthread_lab.bench.qa.results import QuestionResults
+    from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
+    from worldthread_lab.bench.qa.run import QASetup
 
 _WIDTH: Final = 160
 _FAILED: Final = 1
@@ -161,10 +161,10 @@ def qa(
 
         worldthread bench qa --report --out runs/qa
     """
-    from worldthread.bench.qa.dataset_memory import TRIPLES
-    from worldthread.bench.qa.results import QuestionResults
     from worldthread.errors import InputError
-    from worldthread.play.sweep import require_statistics
+    from worldthread_lab.bench.qa.dataset_memory import TRIPLES
+    from worldthread_lab.bench.qa.results import QuestionResults
+    from worldthread_lab.play.sweep import require_statistics
 
     require_statistics()
     if report:
@@ -173,7 +173,7 @@ def qa(
         return
     if not dataset:
         raise InputError("give a data set with --dataset; worldthread bench datasets lists them")
-    from worldthread.bench.qa.text_metrics import text_metric
+    from worldthread_lab.bench.qa.text_metrics import text_metric
 
     worded = names_in(metrics, "--metrics") if metrics else []
     for metric in worded:
@@ -184,7 +184,7 @@ def qa(
         raise InputError(f"--triples must be one of {', '.join(TRIPLES)}, not {triples!r}")
     for spec in specs:
         spec.bound()  # reports an unknown name before the work starts
-    from worldthread.bench.datasets import load
+    from worldthread_lab.bench.datasets import load
 
     chat = chat_model_named(model)
     found_by = entities or (("model" if chat else "rule") if sweep else "none")
@@ -204,8 +204,8 @@ def qa(
     vectors = bench_embedder(embedder, cache=cache)
     with QuestionResults(out / "results.jsonl") as results, ExitStack() as caches:
         if stages is not None:
-            from worldthread.bench.qa.stage_cache import KIND, StageCache
             from worldthread.caches import open_cache
+            from worldthread_lab.bench.qa.stage_cache import KIND, StageCache
 
             options["cache"] = StageCache(caches.enter_context(open_cache(stages, KIND)))
         for name in names_in(dataset, "--dataset"):
@@ -226,14 +226,14 @@ def chat_model_named(name: str | None) -> ChatModel | None:
     """Return the chat model of a name, one that answers at random for ``fake``, or ``None`` without one."""
     from worldthread.models import chat_model
     from worldthread.models.fake_player import FakePlayer
-    from worldthread.play.run_model import FAKE_MODEL
+    from worldthread_lab.play.run_model import FAKE_MODEL
 
     return FakePlayer() if name == FAKE_MODEL else chat_model(name)
 
 
 def _memorize(calls: str | None, outdate: str | None, depth: int, *, sweeps: bool) -> Memorize:
     """Return how passages are read: in a sweep as in PersonalAI's experiments, unless said otherwise."""
-    from worldthread.bench.qa.memorize import Calls, Memorize, Outdate
+    from worldthread_lab.bench.qa.memorize import Calls, Memorize, Outdate
 
     chosen = calls or ("separate" if sweeps else "merged")
     sought = outdate or ("off" if sweeps else None)
@@ -267,10 +267,10 @@ def _retrieval_specs(
     method: Sequence[str] | None, settings: str, sweep: str | None
 ) -> tuple[list[RetrievalSpec], dict[str, Any]]:
     """Return the retrieval methods to measure, and the defaults of other options."""
-    from worldthread.bench.qa.personalai import QUESTIONS, SWEEPS, TOP, K
-    from worldthread.bench.qa.retrieval_spec import RetrievalSpec
     from worldthread.errors import InputError
     from worldthread.retrieve import DEFAULT_METHOD
+    from worldthread_lab.bench.qa.personalai import QUESTIONS, SWEEPS, TOP, K
+    from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
 
     if sweep is not None:
         if method is not None or sweep not in SWEEPS:
@@ -297,10 +297,10 @@ def _run(
     as_json: bool,
 ) -> dict[str, str]:
     """Measure all methods on one data set; return the questions that could not be asked, with the reasons."""
-    from worldthread.bench.qa.dataset_memory import figures_of, is_dated, open_memory
-    from worldthread.bench.qa.run import QASetup
-    from worldthread.bench.qa.summary import summary, wording
-    from worldthread.bench.retrieval import progress_shown
+    from worldthread_lab.bench.qa.dataset_memory import figures_of, is_dated, open_memory
+    from worldthread_lab.bench.qa.run import QASetup
+    from worldthread_lab.bench.qa.summary import summary, wording
+    from worldthread_lab.bench.retrieval import progress_shown
 
     problems: dict[str, str] = {}
     shown: list[dict[str, Any]] = []
@@ -341,7 +341,7 @@ def _measured(
     show_progress: Callable[[str, int, int], None],
 ) -> dict[str, str]:
     """Measure one method on one data set; return the questions that could not be asked, with the reasons."""
-    from worldthread.bench.qa.run import measure
+    from worldthread_lab.bench.qa.run import measure
 
     known = results.records(setup.configuration(spec))
     done = sum(question.id in known for question in questions)
@@ -357,7 +357,7 @@ def _measured(
 
 def _report(results: QuestionResults, out: Path, *, quiet: bool = False) -> None:
     """Write the report and print it."""
-    from worldthread.bench.qa.report import write_report
+    from worldthread_lab.bench.qa.report import write_report
 
     page = write_report(results, out / "report")
     if not quiet:

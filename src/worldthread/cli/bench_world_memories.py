@@ -12,7 +12,7 @@ import typer
 from worldthread.cli.running import names_in
 
 if TYPE_CHECKING:
-    from worldthread.bench.world_memories import RecordedAnalysis, WorldMemory
+    from worldthread_lab.bench.world_memories import RecordedAnalysis, WorldMemory
 
 _FAILED: Final = 1
 _MOST_CHARACTERS: Final = 40_000  # of one world memory on the screen
@@ -41,12 +41,12 @@ def world_memories(
 
         worldthread bench world-memories runs/deephome-glow-seed1 --analysis 1 --model ollama/qwen2.5:7b --json
     """
-    from worldthread.bench.world_memories import analyse_with, chosen_analysis, recorded_analyses
     from worldthread.errors import InputError
     from worldthread.models import chat_model
     from worldthread.models.fake_player import FakePlayer
-    from worldthread.play.run_model import FAKE_MODEL
     from worldthread.progress import show_progress
+    from worldthread_lab.bench.world_memories import analyse_with, chosen_analysis, recorded_analyses
+    from worldthread_lab.play.run_model import FAKE_MODEL
 
     chosen = chosen_analysis(recorded_analyses(run), analysis)
     found = [chosen.own]
@@ -75,7 +75,7 @@ def _show(chosen: RecordedAnalysis, found: list[WorldMemory]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from worldthread.agents.attempts.world_memory import render_global_memory
+    from worldthread_lab.agents.attempts.world_memory import render_global_memory
 
     console = Console()
     console.print(f"analysis {chosen.number} of the frontier, as {len(found)} models see it", highlight=False)

@@ -25,8 +25,8 @@ def games(
 
         worldthread games --json | jq -r .id
     """
-    from worldthread.envs import games as registered
-    from worldthread.envs.registry import GAMES_VARIABLE
+    from worldthread_lab.envs import games as registered
+    from worldthread_lab.envs.registry import GAMES_VARIABLE
 
     specs = registered()
     files: list[tuple[str, Path]] = []

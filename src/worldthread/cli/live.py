@@ -14,14 +14,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from worldthread.agents.worldmap import WorldMap
 from worldthread.cli.output import number_of
 from worldthread.cli.textmap import draw_map
-from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
-from worldthread.play.map_layout import MapLayout, lay_out, room_names
-from worldthread.play.step_record import StepRecord
 from worldthread.text import one_line
+from worldthread_lab.agents.worldmap import WorldMap
+from worldthread_lab.game import vocabulary as v
+from worldthread_lab.play.map_layout import MapLayout, lay_out, room_names
+from worldthread_lab.play.step_record import StepRecord
 
 _NARROW = 100  # a terminal with fewer columns gets smaller side panels
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from worldthread.memory import Memory
-    from worldthread.play.loop import Play
-    from worldthread.play.run import Run
-    from worldthread.play.step_record import StepRecord
+    from worldthread_lab.play.loop import Play
+    from worldthread_lab.play.run import Run
+    from worldthread_lab.play.step_record import StepRecord
 
 _SECONDS_PER_MOVE = 0.1  # in a terminal: slow enough to watch, and a game still ends within a minute
 _ALLOWED_WITH_RESUME: Final = frozenset({"out", "resume", "model", "as_json", "delay", "memory_file", "allow_code"})
@@ -137,9 +137,9 @@ def play(
     from rich.console import Console
 
     from worldthread.memory import Memory
-    from worldthread.play.run_files import play_in, read_summary, typed_in
-    from worldthread.play.run_summary import has_all_figures
-    from worldthread.play.trajectory import TRAJECTORY_FILE
+    from worldthread_lab.play.run_files import play_in, read_summary, typed_in
+    from worldthread_lab.play.run_summary import has_all_figures
+    from worldthread_lab.play.trajectory import TRAJECTORY_FILE
 
     console = Console(stderr=as_json, highlight=False)
     allowed = allow_code or []
@@ -285,7 +285,7 @@ def _earlier_play(out: Path | None, allow_code: Collection[str]) -> _EarlierPlay
 
     Args:
         out: the folder; ``None`` when the user gave none.
-        allow_code: the code that the play may use; see :func:`~worldthread.play.run_files.run_of`.
+        allow_code: the code that the play may use; see :func:`~worldthread_lab.play.run_files.run_of`.
 
     Returns:
         The play.
@@ -294,9 +294,9 @@ def _earlier_play(out: Path | None, allow_code: Collection[str]) -> _EarlierPlay
         InputError: there is no folder, it has no play, or the play needs code that is not allowed.
         FormatError: the folder holds a link, or this release cannot resume the play.
     """
-    from worldthread.play.run_files import require_own_files, run_of
-    from worldthread.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison
     from worldthread.stores import DEFAULT_NAMESPACE
+    from worldthread_lab.play.run_files import require_own_files, run_of
+    from worldthread_lab.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison
 
     if out is None:
         raise InputError("--resume needs the folder of the play: --out FOLDER")
@@ -327,8 +327,8 @@ def run_folder(out: Path | None, name: str) -> Path:
         FormatError: the folder holds a link.
     """
     from worldthread.paths import make_private_folder
-    from worldthread.play.run_files import require_own_files
-    from worldthread.play.trajectory import TRAJECTORY_FILE
+    from worldthread_lab.play.run_files import require_own_files
+    from worldthread_lab.play.trajectory import TRAJECTORY_FILE
 
     try:
         if out is not None:
@@ -353,7 +353,7 @@ def run_folder(out: Path | None, name: str) -> Path:
 
 def _name(run: Run) -> str:
     """Return the name of a run: the game with its version, the player, and the seeds."""
-    from worldthread.play.run import file_name
+    from worldthread_lab.play.run import file_name
 
     attempt = f"-attempt{run.attempt}" if run.attempt else ""
     return f"{file_name(run.game)}-{re.sub(':.*', '', file_name(run.player))}-seed{run.seed}{attempt}"
@@ -422,8 +422,8 @@ def _finish(summary: dict[str, Any], folder: Path, memory: Path | None, *, as_js
     from rich.text import Text
 
     from worldthread.cli.live import summary_table
-    from worldthread.play.run_page import write_report
-    from worldthread.play.trajectory import TRAJECTORY_FILE
+    from worldthread_lab.play.run_page import write_report
+    from worldthread_lab.play.trajectory import TRAJECTORY_FILE
 
     summary = {**summary, "trajectory": str(folder / TRAJECTORY_FILE)}
     advice = ""

@@ -36,7 +36,7 @@ def replay(
         worldthread replay runs/treasure-hunt-v1-explorer-seed0 --json
     """
     from worldthread.cli.output import note, number_of
-    from worldthread.play.run_files import replay as play_again
+    from worldthread_lab.play.run_files import replay as play_again
 
     result = play_again(run, allow_code=allow_code or ())
     if as_json:

@@ -52,10 +52,10 @@ def report(
 
         worldthread report runs/sweep --best 3
     """
-    from worldthread.play.sweep import RESULTS_FILE
+    from worldthread_lab.play.sweep import RESULTS_FILE
 
     if (folder / RESULTS_FILE).exists():
-        from worldthread.bench.sweep_report.report import write_sweep_report
+        from worldthread_lab.bench.sweep_report.report import write_sweep_report
 
         if memory is not None:
             raise InputError("--memory is for the report of a run, not of a sweep")
@@ -65,6 +65,6 @@ def report(
         raise InputError(f"--people is for sweeps, and {folder} is not the folder of a sweep: it has no {RESULTS_FILE}")
     if best is not None:
         raise InputError(f"--best is for sweeps, and {folder} is not the folder of a sweep: it has no {RESULTS_FILE}")
-    from worldthread.play.run_page import write_report
+    from worldthread_lab.play.run_page import write_report
 
     typer.echo(str(write_report(folder, memory=memory)))

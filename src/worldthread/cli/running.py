@@ -16,7 +16,7 @@ from worldthread import __version__
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
-    from worldthread.play.run import Run
+    from worldthread_lab.play.run import Run
 
 _PARTS: Final = ("agent", "memory", "game")
 """The parts of a play that have settings."""
@@ -211,8 +211,8 @@ def runs_of(
     setting goes to the agents that accept it.
 
     Args:
-        games: names that :func:`worldthread.envs.make` accepts.
-        agents: names that :func:`worldthread.agents.agent_class` accepts.
+        games: names that :func:`worldthread_lab.envs.make` accepts.
+        agents: names that :func:`worldthread_lab.agents.agent_class` accepts.
         memories: names of memory modules; empty: the default of each agent.
         seeds: the seeds of the games.
         attempts: the seeds of the agents.
@@ -220,8 +220,8 @@ def runs_of(
         settings: the settings of agents, memory modules and games. Each goes to those that have it.
         budget_tokens: the limit of tokens of each run with a model.
         budget_dollars: the limit of dollars of each run with a model.
-        allow_code: see :func:`worldthread.agents.agent_class`.
-        fields: further fields of every :class:`~worldthread.play.run.Run`.
+        allow_code: see :func:`worldthread_lab.agents.agent_class`.
+        fields: further fields of every :class:`~worldthread_lab.play.run.Run`.
 
     Returns:
         The runs.
@@ -229,16 +229,16 @@ def runs_of(
     Raises:
         InputError: an agent does not exist or is not allowed, or no agent, memory module or game accepts a setting
             or memory module.
-        ModelError, GameError, MissingExtraError: see :func:`~worldthread.play.runs.require_playable`.
+        ModelError, GameError, MissingExtraError: see :func:`~worldthread_lab.play.runs.require_playable`.
     """
-    from worldthread.agents import agent_class, agent_options, agent_settings
-    from worldthread.agents.memory_modules import memory_module_class
-    from worldthread.envs import spec_of
-    from worldthread.envs.registry import game_settings
-    from worldthread.play.run import Run
-    from worldthread.play.run_model import model_name, prompt_length
-    from worldthread.play.runs import default_module, require_playable
     from worldthread.settings import settings_of
+    from worldthread_lab.agents import agent_class, agent_options, agent_settings
+    from worldthread_lab.agents.memory_modules import memory_module_class
+    from worldthread_lab.envs import spec_of
+    from worldthread_lab.envs.registry import game_settings
+    from worldthread_lab.play.run import Run
+    from worldthread_lab.play.run_model import model_name, prompt_length
+    from worldthread_lab.play.runs import default_module, require_playable
 
     kinds = {agent: agent_class(agent, allow_code) for agent in agents}
     known = {agent: agent_options(kind) for agent, kind in kinds.items()}

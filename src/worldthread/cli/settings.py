@@ -77,16 +77,16 @@ def settings_by_name(name: str) -> dict[str, Setting]:
             f"name a part and what is in it, such as agent.ariadne, not {name!r}; parts: {', '.join(PARTS)}"
         )
     if part == "agent":
-        from worldthread.agents import agent_class, agent_settings
+        from worldthread_lab.agents import agent_class, agent_settings
 
         return agent_settings(agent_class(which))
     if part == "memory":
-        from worldthread.agents.memory_modules import memory_module_class
         from worldthread.settings import settings_of
+        from worldthread_lab.agents.memory_modules import memory_module_class
 
         return settings_of(memory_module_class(which))
     if part == "game":
-        from worldthread.envs.registry import game_settings
+        from worldthread_lab.envs.registry import game_settings
 
         return game_settings(which)
     from worldthread.retrieve import method_settings
@@ -96,15 +96,15 @@ def settings_by_name(name: str) -> dict[str, Setting]:
 
 def _names_of(part: str) -> list[str]:
     if part == "agent":
-        from worldthread.agents import AGENTS
+        from worldthread_lab.agents import AGENTS
 
         return sorted(AGENTS)
     if part == "memory":
-        from worldthread.agents.memory_modules import MEMORY_MODULES
+        from worldthread_lab.agents.memory_modules import MEMORY_MODULES
 
         return list(MEMORY_MODULES)
     if part == "game":
-        from worldthread.envs import games
+        from worldthread_lab.envs import games
 
         return [*(spec.name for spec in games()), "textworld:PATH", "jericho:PATH"]
     from worldthread.retrieve import METHODS

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from worldthread.play.run import Run
-    from worldthread.play.sweep import RunProgress
+    from worldthread_lab.play.run import Run
+    from worldthread_lab.play.sweep import RunProgress
 
 _SHOWN_AT_ONCE: Final = 8  # progress bars of unfinished runs
 _WIDE: Final = 200  # columns when the output is not a terminal
@@ -131,10 +131,10 @@ def sweep(
     """
     from rich.console import Console
 
-    from worldthread.play.people import plays_of_people
-    from worldthread.play.sweep import RESULTS_FILE, SweepResults, require_statistics
-    from worldthread.play.sweep import sweep as run_sweep
-    from worldthread.play.sweep_figures import aggregate, groups_of
+    from worldthread_lab.play.people import plays_of_people
+    from worldthread_lab.play.sweep import RESULTS_FILE, SweepResults, require_statistics
+    from worldthread_lab.play.sweep import sweep as run_sweep
+    from worldthread_lab.play.sweep_figures import aggregate, groups_of
 
     agents = names_in(agent or ["explorer"], "--agent")
     if "human" in agents:
@@ -218,7 +218,7 @@ class SweepProgress:
             self._progress.remove_task(self._bars.pop(run))
         for run, progress in shown.items():
             if run not in self._bars:
-                from worldthread.play.runs import limit_of
+                from worldthread_lab.play.runs import limit_of
 
                 attempt = f".{run.attempt}" if run.attempt else ""
                 name = f"  {run.game.removeprefix('textworld:')[-24:]} {run.player} {run.seed}{attempt}"

@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 
-from worldthread.play.map_layout import Cell, Link, MapLayout
+from worldthread_lab.play.map_layout import Cell, Link, MapLayout
 
 _ROOM = Style(color="white", bgcolor="blue")
 _HERE = Style(color="black", bgcolor="green", bold=True)

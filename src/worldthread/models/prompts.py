@@ -29,8 +29,8 @@ from worldthread.models.chat import Message, Role
 HEADING: Final = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
 AREAS: Final[dict[str, str]] = {
-    "agents": "worldthread.agents",
-    "memory_modules": "worldthread.agents.memory_modules",
+    "agents": "worldthread_lab.agents",
+    "memory_modules": "worldthread_lab.agents.memory_modules",
     "extract": "worldthread.extract",
     "answer": "worldthread",
     "models": "worldthread.models",

@@ -23,12 +23,12 @@ METHODS: Final[dict[str, str]] = {
     "dense": "worldthread.retrieve.dense:dense",
     "lexical": "worldthread.retrieve.lexical:lexical",
     "fusion": "worldthread.retrieve.fusion:fusion",
-    "astar": "worldthread.retrieve.published.astar:astar",
-    "water_circles": "worldthread.retrieve.published.water_circles:water_circles",
-    "beam": "worldthread.retrieve.published.beam:beam",
-    "mixture": "worldthread.retrieve.published.mixture:mixture",
-    "arigraph": "worldthread.retrieve.published.arigraph:arigraph",
-    "pagerank": "worldthread.retrieve.published.hipporag:pagerank",
+    "astar": "worldthread_lab.published.astar:astar",
+    "water_circles": "worldthread_lab.published.water_circles:water_circles",
+    "beam": "worldthread_lab.published.beam:beam",
+    "mixture": "worldthread_lab.published.mixture:mixture",
+    "arigraph": "worldthread_lab.published.arigraph:arigraph",
+    "pagerank": "worldthread_lab.published.hipporag:pagerank",
 }
 """Where the function of each method is, by name of the method; imported on first use."""
 

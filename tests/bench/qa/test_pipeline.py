@@ -9,19 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.bench.qa.fact_filter import FactFilter
-from worldthread.bench.qa.pipeline import AnsweredQuestion, Pipeline
-from worldthread.bench.qa.retrieval_spec import RetrievalSpec
-from worldthread.bench.qa.stage_cache import KIND, StageCache
-from worldthread.bench.qa.stages import (
-    NameMatcher,
-    QuestionInProgress,
-    Retriever,
-    SimilarityFilter,
-    entities_by_model,
-    entities_by_rule,
-    no_entities,
-)
 from worldthread.caches import open_cache
 from worldthread.errors import AnswerError, InputError
 from worldthread.memory import Memory
@@ -30,6 +17,19 @@ from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat
 from worldthread.retrieve import METHODS, Query, RetrievalIndex, Scores
 from worldthread.types import Episode, Extraction, Fact, Thesis
+from worldthread_lab.bench.qa.fact_filter import FactFilter
+from worldthread_lab.bench.qa.pipeline import AnsweredQuestion, Pipeline
+from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
+from worldthread_lab.bench.qa.stage_cache import KIND, StageCache
+from worldthread_lab.bench.qa.stages import (
+    NameMatcher,
+    QuestionInProgress,
+    Retriever,
+    SimilarityFilter,
+    entities_by_model,
+    entities_by_rule,
+    no_entities,
+)
 
 EMBEDDER = FakeEmbedder()
 
