@@ -28,6 +28,7 @@ MEMORY = [
         "arguments",
         "decoding",
         "errors",
+        "extensions",
         "foreign_code",
         "garbage",
         "installation",
@@ -233,6 +234,16 @@ def test_the_memory_never_imports_the_laboratory() -> None:
         if wing(module) == "worldthread" and any(wing(target) == "worldthread_lab" for target in targets)
     }
     assert found == NOT_MOVED
+    named = [  # modules that registries import by name
+        f"{module}: {node.value}"
+        for module, path in modules().items()
+        if wing(module) == "worldthread" and module not in NOT_MOVED
+        for node in nodes(path)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"worldthread_lab[\w.:]*", node.value)
+    ]
+    assert named == []
 
 
 def test_there_is_no_import_cycle() -> None:

@@ -11,8 +11,8 @@ from worldthread.errors import InputError
 from worldthread.extract.model import ModelExtractor
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.prompts import (
-    AREAS,
     PromptSet,
+    areas,
     decode_prompts,
     load_prompt,
     load_prompts,
@@ -29,7 +29,7 @@ OWN = "# system\nPlay as the paper says.\n\n# user\n$situation\n"
 
 def test_the_prompts_that_ship_are_listed_by_area() -> None:
     known = shipped_prompts()
-    assert {key.partition("/")[0] for key in known} == set(AREAS)
+    assert {key.partition("/")[0] for key in known} == areas().keys()
     assert known["agents/reflact"].version == 3, "the newest"
     assert known["agents/ariadne"].placeholders == {"situation", "planning", "actions"}
     for key, shipped in known.items():

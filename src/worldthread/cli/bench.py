@@ -114,7 +114,7 @@ def retrieval(
     """
     from worldthread.errors import InputError
     from worldthread.models import chat_model
-    from worldthread.retrieve import DEFAULT_METHOD, METHODS
+    from worldthread.retrieve import DEFAULT_METHOD, methods
     from worldthread_lab.bench.datasets import load
     from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
     from worldthread_lab.bench.retrieval import measure, progress_shown
@@ -123,7 +123,7 @@ def retrieval(
         raise InputError(f"--triples must be 'given' or 'none', not {triples!r}")
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:
-        names = list(METHODS)
+        names = list(methods())
     given = json_settings(settings)
     specs = [RetrievalSpec.parse(each, given) for each in names]
     for spec in specs:
@@ -178,13 +178,13 @@ def conversations(
 
         worldthread bench conversations --dataset locomo --method thread,dense --json
     """
-    from worldthread.retrieve import DEFAULT_METHOD, METHODS
+    from worldthread.retrieve import DEFAULT_METHOD, methods
     from worldthread_lab.bench.conversations import load, measure
     from worldthread_lab.bench.retrieval import progress_shown
 
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:
-        names = list(METHODS)
+        names = list(methods())
     model = bench_embedder(embedder, cache=cache)
     for name in names_in(dataset, "--dataset"):
         loaded = load(name, data)[:limit]

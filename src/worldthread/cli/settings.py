@@ -107,9 +107,9 @@ def _names_of(part: str) -> list[str]:
         from worldthread_lab.envs import games
 
         return [*(spec.name for spec in games()), "textworld:PATH", "jericho:PATH"]
-    from worldthread.retrieve import METHODS
+    from worldthread.retrieve import methods
 
-    return list(METHODS)
+    return list(methods())
 
 
 def _print_table(name: str, found: dict[str, Setting]) -> None:

@@ -128,7 +128,7 @@ def measure(
     Args:
         dataset: name of the data set, for the report.
         conversations: the conversations.
-        methods: keys of :data:`worldthread.retrieve.METHODS`.
+        methods: names of :func:`worldthread.retrieve.methods`.
         embedder: embeds passages, statements and questions.
         on_progress: called with a description of the work, the number of finished conversations, and their total.
 

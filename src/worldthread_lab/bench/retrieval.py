@@ -143,7 +143,7 @@ def measure(
 
     Args:
         dataset: its passages are the only content of the memory.
-        methods: keys of :data:`worldthread.retrieve.METHODS`, or methods with settings.
+        methods: names of :func:`worldthread.retrieve.methods`, or methods with settings.
         embedder: embeds passages, statements and questions.
         triples: ``"given"`` takes the facts of the data set, ``"none"`` those that rules extract.
         model: chooses facts for methods with the setting ``fact_filter``.

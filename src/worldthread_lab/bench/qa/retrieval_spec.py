@@ -24,7 +24,7 @@ class RetrievalSpec:
     """A retrieval method with settings.
 
     Args:
-        method: a key of :data:`worldthread.retrieve.METHODS`; checked by :meth:`bound`.
+        method: one of :func:`worldthread.retrieve.methods`; checked by :meth:`bound`.
         settings: fields of the method's settings, by name; other fields keep their defaults. The method ``pagerank``
             also takes ``synonym_edges`` and ``fact_filter``, each true or false: see :meth:`bound`.
         parts: methods that ``mixture`` unites, instead of its default.
