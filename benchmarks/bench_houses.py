@@ -23,9 +23,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from worldthread.cli.running import seeds_in
 from worldthread.graph import TemporalGraph
 from worldthread_lab.agents.explorer.agent import Explorer
+from worldthread_lab.cli.running import seeds_in
 from worldthread_lab.envs import make
 from worldthread_lab.envs.base import Proposition
 from worldthread_lab.play.loop import Play

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -85,14 +86,45 @@ def test_an_area_of_prompts_is_a_package(package: Path, tmp_path: Path) -> None:
 
 
 def test_a_question_reads_no_metadata_of_packages() -> None:
-    program = (
-        "from worldthread import extensions\n"
-        "def refused(*args, **kwargs): raise AssertionError('entry points were read')\n"
-        "extensions.entry_points = refused\n"
-        "from worldthread import Memory\n"
+    code = (
+        "from worldthread import Memory, extensions\n"
         "with Memory(embedder='fake') as memory:\n"
         "    memory.remember('Anna lives in Bern.')\n"
-        "    print(len(memory.recall('Where does Anna live?').hits) > 0)\n"
+        "    print(len(memory.recall('Where does Anna live?').hits) > 0, extensions._group.cache_info().misses)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True 0\n"
+
+
+def program(*arguments: str, more: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``worldthread`` where one more package is installed."""
+    places = os.pathsep.join(filter(None, (str(more), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": places, "NO_COLOR": "1", "COLUMNS": "120"}
+    command = [sys.executable, "-m", "worldthread", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=more)
+
+
+def test_a_package_adds_commands(package: Path, tmp_path: Path) -> None:
+    (tmp_path / "stranger_commands.py").write_text(
+        "def add(app):\n"
+        "    @app.command(rich_help_panel='Strangers')\n"
+        "    def greet(name: str) -> None:\n"
+        "        'Greet somebody.'\n"
+        "        print('Good morning,', name)\n"
+    )
+    package.write_text("[worldthread.commands]\nstranger = stranger_commands:add\n")
+    assert program("greet", "Anna", more=tmp_path).stdout == "Good morning, Anna\n"
+    shown = program("--help", more=tmp_path).stdout
+    for words in ("remember", "Text worlds", "sweep", "Benchmarks", "Strangers", "Greet somebody."):
+        assert words in shown
+
+
+def test_a_broken_package_leaves_the_commands_of_the_memory(package: Path, tmp_path: Path) -> None:
+    package.write_text("[worldthread.commands]\nstranger = stranger_gone:add\n")
+    shown = program("--help", more=tmp_path)
+    assert "remember" in shown.stdout
+    assert "the package stranger (stranger_gone:add)" in shown.stderr
+    asked = program("greet", more=tmp_path)
+    assert (asked.returncode, asked.stdout) == (2, "")
+    assert asked.stderr.startswith("error: the package stranger (stranger_gone:add) adds 'stranger'")
+    assert program("namespaces", more=tmp_path).stderr.count("stranger") == 0

@@ -13,10 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from worldthread.errors import ExtensionError, WorldthreadError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+COMMANDS: Final = "worldthread.commands"
+"""The group of functions that add commands to the Typer app that they are given; see :mod:`worldthread.cli.main`."""
 
 METHODS: Final = "worldthread.methods"
 """The group of retrieval methods, as functions; see :mod:`worldthread.retrieve`."""
@@ -24,10 +29,15 @@ METHODS: Final = "worldthread.methods"
 PROMPTS: Final = "worldthread.prompts"
 """The group of packages whose prompts can be replaced, by area; see :mod:`worldthread.models.prompts`."""
 
+SETTINGS: Final = "worldthread.settings"
+"""The group of parts that have settings, each a :class:`worldthread.settings.SettingsPart`."""
+
 
 @cache
 def _group(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group by name, sorted, so that their order depends on no folder."""
+    from importlib.metadata import entry_points  # late: most programs never ask
+
     found: dict[str, EntryPoint] = {}
     for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
         other = found.setdefault(entry.name, entry)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from worldthread.cli.textmap import draw_map
 from worldthread_lab.agents.worldmap import Exit
+from worldthread_lab.cli.textmap import draw_map
 from worldthread_lab.play.map_layout import Cell, Link, MapLayout
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.cli.bench import bench
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
 from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.cli.bench import bench
 from worldthread_lab.envs.jericho import open_jericho
 from worldthread_lab.envs.zmachine_objects import StoryObjects, TrueTree
 from worldthread_lab.game import vocabulary as v

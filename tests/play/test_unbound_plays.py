@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.cli.bench import bench
 from worldthread.errors import GameFileError, InputError
+from worldthread_lab.cli.bench import bench
 from worldthread_lab.envs.jericho import open_jericho
 from worldthread_lab.envs.unbound_story import UnboundStory
 from worldthread_lab.envs.zmachine_objects import TrueTree

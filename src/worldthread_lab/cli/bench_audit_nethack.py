@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from worldthread.cli.audit_output import print_mistakes
-from worldthread.cli.running import seeds_in
+from worldthread_lab.cli.audit_output import print_mistakes
+from worldthread_lab.cli.running import seeds_in
 
 if TYPE_CHECKING:
     from worldthread_lab.play.audit_nethack import NetHackReport

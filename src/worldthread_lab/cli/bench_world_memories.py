@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from worldthread.cli.running import names_in
+from worldthread_lab.cli.running import names_in
 
 if TYPE_CHECKING:
     from worldthread_lab.bench.world_memories import RecordedAnalysis, WorldMemory

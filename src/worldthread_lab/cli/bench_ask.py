@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from worldthread.cli.running import names_in
+from worldthread_lab.cli.running import names_in
 
 if TYPE_CHECKING:
     from rich.console import Console

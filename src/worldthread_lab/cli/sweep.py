@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from worldthread.cli.running import (
+from worldthread.errors import InputError
+from worldthread_lab.cli.running import (
     AgentOption,
     AllowCodeOption,
     BudgetDollarsOption,
@@ -27,7 +28,6 @@ from worldthread.cli.running import (
     seeds_in,
     settings_in,
 )
-from worldthread.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from worldthread.cli.audit_output import print_mistakes
+from worldthread_lab.cli.audit_output import print_mistakes
 
 if TYPE_CHECKING:
     from worldthread_lab.play.audit_story import StoryFigures, StoryReport

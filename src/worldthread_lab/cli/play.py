@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from worldthread.cli.running import (
+from worldthread.errors import InputError, MissingExtraError
+from worldthread_lab.cli.running import (
     AgentOption,
     AllowCodeOption,
     BudgetDollarsOption,
@@ -29,7 +30,6 @@ from worldthread.cli.running import (
     runs_of,
     settings_in,
 )
-from worldthread.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -397,7 +397,7 @@ def _conversation(*, as_json: bool) -> dict[str, Callable[[str], Any]]:
 @contextmanager
 def _watched(game_play: Play, console: Console, delay: float | None) -> Iterator[Callable[[StepRecord], None]]:
     """Yield a function that shows a step: as a live picture on a terminal, as one line elsewhere."""
-    from worldthread.cli.live import LineDisplay, LiveDisplay
+    from worldthread_lab.cli.live import LineDisplay, LiveDisplay
 
     screen: LineDisplay | LiveDisplay
     if console.is_terminal:
@@ -421,7 +421,7 @@ def _finish(summary: dict[str, Any], folder: Path, memory: Path | None, *, as_js
     from rich.console import Console
     from rich.text import Text
 
-    from worldthread.cli.live import summary_table
+    from worldthread_lab.cli.live import summary_table
     from worldthread_lab.play.run_page import write_report
     from worldthread_lab.play.trajectory import TRAJECTORY_FILE
 

@@ -15,10 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from worldthread.cli.output import number_of
-from worldthread.cli.textmap import draw_map
 from worldthread.graph import GraphView
 from worldthread.text import one_line
 from worldthread_lab.agents.worldmap import WorldMap
+from worldthread_lab.cli.textmap import draw_map
 from worldthread_lab.game import vocabulary as v
 from worldthread_lab.play.map_layout import MapLayout, lay_out, room_names
 from worldthread_lab.play.step_record import StepRecord

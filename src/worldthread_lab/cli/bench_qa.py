@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 import typer
 
 from worldthread import __version__
-from worldthread.cli.bench_embedder import bench_embedder
 from worldthread.cli.opening import MemoryPromptsOption
-from worldthread.cli.running import names_in
+from worldthread_lab.cli.bench_embedder import bench_embedder
+from worldthread_lab.cli.running import names_in
 
 if TYPE_CHECKING:
     from worldthread.models import Embedder

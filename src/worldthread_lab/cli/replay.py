@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from worldthread.cli.opening import JsonOption
-from worldthread.cli.running import AllowCodeOption
+from worldthread_lab.cli.running import AllowCodeOption
 
 _DIFFERENT = 1
 """The exit code when the replay differs."""

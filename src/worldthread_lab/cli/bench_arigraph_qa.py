@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from worldthread import __version__
-from worldthread.cli.bench_embedder import bench_embedder
 from worldthread.cli.opening import MemoryPromptsOption
-from worldthread.cli.running import names_in
+from worldthread_lab.cli.bench_embedder import bench_embedder
+from worldthread_lab.cli.running import names_in
 
 if TYPE_CHECKING:
     from worldthread_lab.bench.datasets import Question
@@ -77,12 +77,12 @@ def arigraph_qa(
 
         worldthread bench arigraph-qa --dataset musique --model none --logs data/musique_logs
     """
-    from worldthread.cli.bench_qa import chat_model_named
     from worldthread_lab.bench.arigraph.questions import PUBLISHED, QuestionReader, log_figures
     from worldthread_lab.bench.datasets import load
     from worldthread_lab.bench.qa.results import QuestionResults
     from worldthread_lab.bench.qa.summary import summary
     from worldthread_lab.bench.retrieval import progress_shown
+    from worldthread_lab.cli.bench_qa import chat_model_named
 
     chat = chat_model_named(model)
     vectors = bench_embedder(embedder, cache=cache)
