@@ -24,8 +24,8 @@ COLUMNS = ("moves", "decisions", "best_score", "valid_share", "invalid", "unpars
 
 
 def is_available(game: str) -> bool:
-    from worldthread.envs import make
     from worldthread.errors import WorldthreadError
+    from worldthread_lab.envs import make
 
     try:
         make(game, seed=1).close()

@@ -19,12 +19,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from worldthread.agents.go_explore.agent import GoExplore
-from worldthread.envs import make
-from worldthread.envs.base import Environment
-from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.graph import TemporalGraph
-from worldthread.play.loop import Play
+from worldthread_lab.agents.go_explore.agent import GoExplore
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Environment
+from worldthread_lab.envs.fake import ScriptedHouse, ScriptedWorld
+from worldthread_lab.play.loop import Play
 
 WINDOW = 500
 """Moves over which a mean is taken."""

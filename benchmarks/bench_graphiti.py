@@ -3,9 +3,10 @@
     .venv-peers/bin/python benchmarks/bench_graphiti.py [--games treasure-hunt,cooking] [--seeds 1,2] [--moves 60]
 
 The explorer plays, and both memories take the same observations. After every step the facts that each says hold now are
-compared with the true state of the engine (:mod:`worldthread.play.audit`). Both are given the same reading: Graphiti's
-scripted model answers its prompts with the statements that our reader for games took from the text, under their names,
-and calls those facts contradicted that the new one replaces by our reading. So what differs is the memory alone.
+compared with the true state of the engine (:mod:`worldthread_lab.play.audit`). Both are given the same reading:
+Graphiti's scripted model answers its prompts with the statements that our reader for games took from the text, under
+their names, and calls those facts contradicted that the new one replaces by our reading. So what differs is the memory
+alone.
 
 plain   a fact is a sentence such as "key is in chest."
 dated   its sentence names the move, so that a fact that ended and holds again is another sentence; and where something
@@ -26,19 +27,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from worldthread.agents.explorer.agent import Explorer
-from worldthread.agents.memory_modules.graphiti_client import FalkorDBProcess, GraphitiClient
-from worldthread.bench.adversarial.graphiti import between, facts_of
-from worldthread.envs import make
-from worldthread.envs.base import Truth
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import Message
 from worldthread.models.minilm import MiniLMEmbedder
-from worldthread.play.audit import NOTHING_AUDITED, Auditor, AuditResult
-from worldthread.play.loop import Play
 from worldthread.retrieve.text import estimated_tokens
 from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.agents.explorer.agent import Explorer
+from worldthread_lab.agents.memory_modules.graphiti_client import FalkorDBProcess, GraphitiClient
+from worldthread_lab.bench.adversarial.graphiti import between, facts_of
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Truth
+from worldthread_lab.play.audit import NOTHING_AUDITED, Auditor, AuditResult
+from worldthread_lab.play.loop import Play
 
 BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 ENDED = "is no longer true of"

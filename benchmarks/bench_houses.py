@@ -23,12 +23,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from worldthread.agents.explorer.agent import Explorer
-from worldthread.cli.running import seeds_in
-from worldthread.envs import make
-from worldthread.envs.base import Proposition
 from worldthread.graph import TemporalGraph
-from worldthread.play.loop import Play
+from worldthread_lab.agents.explorer.agent import Explorer
+from worldthread_lab.cli.running import seeds_in
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Proposition
+from worldthread_lab.play.loop import Play
 
 MAKES = ("told", "scored", "both")
 # room -> furniture ("s": supporter, "c": container) -> things that belong there

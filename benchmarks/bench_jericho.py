@@ -21,9 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from worldthread.envs.jericho import open_jericho
-from worldthread.envs.jericho_actions import ActionFinder
-from worldthread.envs.jericho_engine import SUFFIXES, CommandTrials, EngineState, JerichoEngine
+from worldthread_lab.envs.jericho import open_jericho
+from worldthread_lab.envs.jericho_actions import ActionFinder
+from worldthread_lab.envs.jericho_engine import SUFFIXES, CommandTrials, EngineState, JerichoEngine
 
 
 def spread_states(engine: JerichoEngine, wanted: int) -> list[tuple[EngineState, str]]:

@@ -56,8 +56,8 @@ from worldthread.models import chat_model
 from worldthread.models.chat import ChatModel
 from worldthread.models.fake import FakeEmbedder
 from worldthread.names import normalise_name, normalise_text
-from worldthread.play.statistics import wilson_interval
 from worldthread.types import Statement, Version
+from worldthread_lab.play.statistics import wilson_interval
 
 FOLDER = Path(__file__).parent / "language"
 SPEAKER = "user"

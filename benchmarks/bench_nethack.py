@@ -14,8 +14,8 @@ import time
 
 import numpy as np
 
-from worldthread.envs import make
-from worldthread.envs.base import Info
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Info
 
 CLOSE = re.compile(r"^An? (?P<name>.+) is close by", re.M)
 LEAVE_ALONE = re.compile(r"^peaceful |^tame |floating eye|mold|jelly|gas spore|unseen")

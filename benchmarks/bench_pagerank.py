@@ -36,8 +36,8 @@ from worldthread.graph import TemporalGraph
 from worldthread.models import Embedder, embedder
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Query, RetrievalIndex
-from worldthread.retrieve.published.hipporag import PageRankSettings, pagerank
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
+from worldthread_lab.published.hipporag import PageRankSettings, pagerank
 
 SIZE = {"episodes": 3933, "theses": 31795, "facts": 38460}
 DIMENSIONS = 384

@@ -13,11 +13,11 @@ import json
 import sys
 import time
 
-from worldthread.envs.jericho import open_jericho
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.types import Episode
+from worldthread_lab.envs.jericho import open_jericho
+from worldthread_lab.game.extractor import GameExtractor
 
 
 def record_steps(game: str) -> list[GameStep]:
@@ -36,7 +36,7 @@ def record_steps(game: str) -> list[GameStep]:
 def forget_what_was_read() -> None:
     """Empty the caches of the reader, so that no pass gains by the one before it."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("worldthread.extract.game"):
+        if name.startswith("worldthread_lab.game"):
             for value in list(vars(module).values()):
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

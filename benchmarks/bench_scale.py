@@ -29,7 +29,7 @@ import numpy as np
 from bench_memory import StandIn, questions, renamed
 
 from worldthread import Episode, Extraction, Fact, Memory
-from worldthread.bench.datasets import load
+from worldthread_lab.bench.datasets import load
 
 MEASURES = (
     "open_seconds",

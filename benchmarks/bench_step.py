@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from worldthread.agents import make_agent
-from worldthread.agents.base import PerceivingAgent, Percept
-from worldthread.envs import make
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameExtractor
 from worldthread.memory import Memory
 from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.agents import make_agent
+from worldthread_lab.agents.base import PerceivingAgent, Percept
+from worldthread_lab.envs import make
+from worldthread_lab.game.extractor import GameExtractor
 
 GAME = "treasure-hunt-hardest"
 

@@ -31,12 +31,12 @@ from bench_scale import peak_resident_mb
 
 from worldthread import Memory
 from worldthread.extract.prose.extractor import ProseExtractor
-from worldthread.retrieve import METHODS, Query, RetrievalIndex, Scores, method
-from worldthread.retrieve.published.astar import AStarSettings, astar
-from worldthread.retrieve.published.linking import entities_of, pending_names
-from worldthread.retrieve.published.traversal import vertex_graph
+from worldthread.retrieve import Query, RetrievalIndex, Scores, method, methods
 from worldthread.retrieve.query import names_in
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
+from worldthread_lab.published.astar import AStarSettings, astar
+from worldthread_lab.published.linking import entities_of, pending_names
+from worldthread_lab.published.traversal import vertex_graph
 
 SIZE = {"episodes": 3933, "theses": 31795, "objects": 56078, "episodic": 119387, "thesis": 106037, "object": 38460}
 DIMENSIONS = 384
@@ -177,7 +177,7 @@ def measure(path: Path, shared: Path, *, with_names: bool) -> None:
             "resident_mb": peak_resident_mb(),
         }
         print(json.dumps(report), flush=True)
-        runs: dict[str, Callable[[Query, RetrievalIndex], Scores]] = {name: method(name) for name in METHODS}
+        runs: dict[str, Callable[[Query, RetrievalIndex], Scores]] = {name: method(name) for name in methods()}
         runs |= {f"astar {name}": partial(astar, settings=AStarSettings(name)) for name in ("weighted", "averaged")}
         for name, run in runs.items():
             full.look_again()

@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from worldthread.bench.datasets import load
 from worldthread.models import embedder as make_embedder
 from worldthread.vectors import VectorItem, VectorStore, open_vector_store
+from worldthread_lab.bench.datasets import load
 
 SETS = ("musique_train", "hotpotqa_train")
 K = 10

@@ -50,8 +50,8 @@ from numpy.typing import NDArray
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 from worldthread import Episode, Extraction, Fact, Memory
-from worldthread.bench.datasets import load
 from worldthread.models import embedder
+from worldthread_lab.bench.datasets import load
 
 # a person clicks on what is to be seen: the list of names is drawn before the time begins
 _CLICK = """async () => {

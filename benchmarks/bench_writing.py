@@ -48,7 +48,7 @@ class TimedEmbedder:
 
 def turns(count: int, words: int) -> list[dict[str, str]]:
     """Return so many messages of LoCoMo of at most so many words."""
-    from worldthread.bench.conversations import load  # the other version may not have it
+    from worldthread_lab.bench.conversations import load  # the other version may not have it
 
     said = (turn for conversation in load("locomo") for session in conversation.sessions for turn in session.turns)
     short = [turn for turn in said if turn.text.strip() and (not words or len(turn.text.split()) <= words)]

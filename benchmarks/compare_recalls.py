@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread import Episode, Extraction, Fact, Hit, Memory
-from worldthread.bench import conversations
-from worldthread.bench.datasets import load
-from worldthread.bench.qa.dataset_memory import episodes_of
 from worldthread.models import Embedder, embedder
+from worldthread_lab.bench import conversations
+from worldthread_lab.bench.datasets import load
+from worldthread_lab.bench.qa.dataset_memory import episodes_of
 
 WRITES = 30
 OTHER_METHODS = ("lexical", "fusion", "dense")

@@ -25,15 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread import Memory
-from worldthread.bench.conversations import CUTOFFS, LOADERS, load, remember_turns
-from worldthread.bench.datasets.conversations import Conversation
-from worldthread.bench.qa.metrics import recall_at
 from worldthread.models import embedder
-from worldthread.play.statistics import bootstrap_interval
 from worldthread.progress import show_progress
 from worldthread.retrieve.query import Query, names_in
 from worldthread.retrieve.question import kind_of, subject_of
 from worldthread.retrieve.spoken import WEIGHTS, Weights, combined, spoken_parts
+from worldthread_lab.bench.conversations import CUTOFFS, LOADERS, load, remember_turns
+from worldthread_lab.bench.datasets.conversations import Conversation
+from worldthread_lab.bench.qa.metrics import recall_at
+from worldthread_lab.play.statistics import bootstrap_interval
 
 FACTORS = (0.5, 1.0, 2.0)
 

@@ -45,12 +45,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.bench.conversations import CUTOFFS, load
-from worldthread.bench.datasets.conversations import Conversation
-from worldthread.bench.qa.metrics import recall_at
 from worldthread.extract.episode_builder import MESSAGE_GAP
 from worldthread.models.minilm import MiniLMEmbedder
-from worldthread.play.statistics import bootstrap_interval
+from worldthread_lab.bench.conversations import CUTOFFS, load
+from worldthread_lab.bench.datasets.conversations import Conversation
+from worldthread_lab.bench.qa.metrics import recall_at
+from worldthread_lab.play.statistics import bootstrap_interval
 
 MOST = CUTOFFS[-1]
 IMPORTS = 5

@@ -31,12 +31,12 @@ from typing import Any
 
 from rich.console import Console
 
-from worldthread.agents.ariadne import Ariadne
-from worldthread.bench.arigraph.logs import format_report, replay
-from worldthread.envs import make
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
-from worldthread.play.loop import Play
+from worldthread_lab.agents.ariadne import Ariadne
+from worldthread_lab.bench.arigraph.logs import format_report, replay
+from worldthread_lab.envs import make
+from worldthread_lab.play.loop import Play
 
 _STARTS = {"plan": "You are the planner", "act": "You choose the next", "explore": "You are given the plan"}
 _CHARACTERS_PER_TOKEN = 4

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from worldthread.answering import quotations as quoting
-from worldthread.bench.datasets import load
-from worldthread.bench.qa.dataset_memory import open_memory
-from worldthread.cli.bench_embedder import bench_embedder
 from worldthread.models.meter import CHARACTERS_PER_TOKEN
 from worldthread.types import Episode, Hit
+from worldthread_lab.bench.datasets import load
+from worldthread_lab.bench.qa.dataset_memory import open_memory
+from worldthread_lab.cli.bench_embedder import bench_embedder
 
 _EARLIER = re.compile(r"#(\d)")
 _LOOK_UPS = 2

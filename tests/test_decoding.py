@@ -50,7 +50,7 @@ def test_threads_that_see_a_type_for_the_first_time_do_not_end_the_process(funct
 
 def test_all_decoding_goes_through_this_module() -> None:
     direct = re.compile(r"msgspec\.(convert|(json|toml|yaml|msgpack)\.(decode|Decoder))\b")
-    source = ROOT / "src" / "worldthread"
+    source = ROOT / "src"
     assert [path.name for path in source.rglob("*.py") if direct.search(path.read_text("utf-8"))] == ["decoding.py"]
 
 

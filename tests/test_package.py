@@ -19,13 +19,16 @@ import pytest
 import worldthread
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "worldthread"
+SOURCE = ROOT / "src"
+WINGS = ("worldthread", "worldthread_lab")
+"""The memory, which users embed, and the laboratory, which imports it."""
 
-LAYERS = [
+MEMORY = [
     {
         "arguments",
         "decoding",
         "errors",
+        "extensions",
         "foreign_code",
         "garbage",
         "installation",
@@ -46,7 +49,7 @@ LAYERS = [
         "timings",
         "types",
     },
-    {"graph", "envs"},
+    {"graph"},
     {"caches"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},
@@ -67,15 +70,51 @@ LAYERS = [
     {"memory"},
     {"async_memory"},
     {"adapters", "mirror", "moving", "served_memory", "schemas"},
-    {"agents"},
-    {"play"},
-    {"bench"},
     {"cli", "mcp", "web", "service", "__main__", "__init__"},
 ]
-"""From the ground up: a part may import parts of its own layer and of those below."""
+LABORATORY = [
+    {"envs"},
+    {"game", "arigraph", "published"},
+    {"agents"},
+    {"play", "setting_parts"},
+    {"bench"},
+    {"cli", "__init__"},
+]
+"""Of each wing from the ground up: a part may import parts of its own layer and of those below."""
 
-RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "settings", "text", "envs"}
+FLOORS = [
+    *({f"worldthread.{part}" for part in layer} for layer in MEMORY),
+    *({f"worldthread_lab.{part}" for part in layer} for layer in LABORATORY),
+]
+RANK = {part: rank for rank, layer in enumerate(FLOORS) for part in layer}
+ENVS_MAY_IMPORT = {
+    *(f"worldthread.{part}" for part in ("errors", "foreign_code", "types", "names", "paths", "settings", "text")),
+    "worldthread_lab.envs",
+}
+HIGHEST_OF_MEMORY = {
+    "worldthread_lab.game": "worldthread.extract",
+    "worldthread_lab.arigraph": "worldthread.extract",
+    "worldthread_lab.published": "worldthread.retrieve",
+    "worldthread_lab.agents": "worldthread.adapters",
+    "worldthread_lab.play": "worldthread.adapters",
+    "worldthread_lab.bench": "worldthread.adapters",
+}
+"""For each part of the laboratory above its worlds the highest layer of the memory that it may import."""
+
+NOT_MOVED = {
+    "worldthread.mcp.configuration",
+    "worldthread.mcp.game",
+    "worldthread.mcp.game_play",
+    "worldthread.mcp.game_text",
+    "worldthread.web.app_state",
+    "worldthread.web.memory_routes",
+    "worldthread.web.play_control",
+    "worldthread.web.play_settings",
+    "worldthread.web.plays",
+    "worldthread.web.run_folder",
+    "worldthread.web.run_routes",
+}
+"""What still imports the laboratory from within the memory, and shall move there."""
 
 CORE = {
     "filelock", "msgspec", "numpy", "onnxruntime", "orjson", "pystemmer", "python-dateutil", "rich", "simsimd",
@@ -99,11 +138,12 @@ def nodes(path: Path) -> list[ast.AST]:
 
 
 def modules() -> dict[str, Path]:
-    """Path of every module by its dotted name below ``worldthread``; the package itself is ``__init__``."""
+    """Path of every module by its dotted name; a wing itself is ``WING.__init__``."""
     found = {}
-    for path in SOURCE.rglob("*.py"):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        found[".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)] = path
+    for wing in WINGS:
+        for path in (SOURCE / wing).rglob("*.py"):
+            parts = path.relative_to(SOURCE).with_suffix("").parts
+            found[".".join(parts[:-1] if len(parts) > 2 and parts[-1] == "__init__" else parts)] = path
     return found
 
 
@@ -114,12 +154,12 @@ def imports() -> dict[str, set[str]]:
 
     def module_of(dotted: str) -> str | None:
         """The module that ``dotted``, a module or a name in one, belongs to; ``None`` when it is not ours."""
-        head, _, name = dotted.partition(".")
-        if head != "worldthread":
+        wing = dotted.partition(".")[0]
+        if wing not in WINGS:
             return None
-        while name and name not in known:
-            name = name.rpartition(".")[0]
-        return name or "__init__"
+        while dotted != wing and dotted not in known:
+            dotted = dotted.rpartition(".")[0]
+        return f"{wing}.__init__" if dotted == wing else dotted
 
     found: dict[str, set[str]] = {}
     for module, path in known.items():
@@ -135,11 +175,28 @@ def imports() -> dict[str, set[str]]:
 
 
 def modules_of_bench_commands() -> list[str]:
-    return sorted(path.stem for path in (SOURCE / "cli").glob("bench*.py"))
+    return sorted(module for module in modules() if re.fullmatch(r"\w+\.cli\.bench\w*", module))
 
 
 def part(module: str) -> str:
+    """The part of a wing that a module belongs to, such as ``worldthread.graph``."""
+    return ".".join(module.split(".")[:2])
+
+
+def wing(module: str) -> str:
     return module.partition(".")[0]
+
+
+def is_allowed(module: str, target: str) -> bool:
+    """Whether a module may import another one, by the floors of both."""
+    one, other = part(module), part(target)
+    if wing(module) == "worldthread" and wing(target) == "worldthread_lab":
+        return module in NOT_MOVED
+    if one == "worldthread_lab.envs":
+        return other in ENVS_MAY_IMPORT
+    if wing(target) == "worldthread" and one in HIGHEST_OF_MEMORY:
+        return RANK[other] <= RANK[HIGHEST_OF_MEMORY[one]] or target == "worldthread.__init__"
+    return RANK[other] <= RANK[one]
 
 
 def test_every_part_has_a_layer() -> None:
@@ -151,9 +208,29 @@ def test_imports_point_one_way() -> None:
         f"{module} imports {target}"
         for module, targets in imports().items()
         for target in targets
-        if RANK[part(target)] > RANK[part(module)] or (part(module) == "envs" and part(target) not in ENVS_MAY_IMPORT)
+        if not is_allowed(module, target)
     ]
     assert wrong == []
+
+
+def test_the_memory_never_imports_the_laboratory() -> None:
+    """Not in functions, not for type checkers; but for what has not moved yet, and no more of that than is needed."""
+    found = {
+        module
+        for module, targets in imports().items()
+        if wing(module) == "worldthread" and any(wing(target) == "worldthread_lab" for target in targets)
+    }
+    assert found == NOT_MOVED
+    named = [  # modules that registries import by name
+        f"{module}: {node.value}"
+        for module, path in modules().items()
+        if wing(module) == "worldthread" and module not in NOT_MOVED
+        for node in nodes(path)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"worldthread_lab[\w.:]*", node.value)
+    ]
+    assert named == []
 
 
 def test_there_is_no_import_cycle() -> None:
@@ -169,40 +246,37 @@ def test_there_is_no_import_cycle() -> None:
             pytest.fail(" <- ".join(error.args[1]))
 
 
-MAY_IMPORT_BENCH = {"cli.main", "cli.report", *(f"cli.{name}" for name in modules_of_bench_commands())}
+MAY_IMPORT_BENCH = {"worldthread_lab.cli.main", "worldthread_lab.cli.report", *modules_of_bench_commands()}
 """The commands ``bench ...`` measure; the report of a sweep compares it with published figures; ``main`` joins all."""
 
 
 def test_nothing_but_the_bench_commands_and_reports_reaches_the_benchmarks() -> None:
     """Playing, replaying, sweeping and remembering work without any module of ``bench``, imported late or not."""
     graph = imports()
-    starts = {
-        module
-        for module in graph
-        if (part(module) in {"play", "memory", "agents", "web", "mcp", "__init__"} or module.startswith("cli."))
-        and module not in MAY_IMPORT_BENCH
-    }
-    assert {"cli.play", "cli.sweep", "cli.replay", "cli.games", "cli.remember", "web.app", "mcp.serving"} <= starts
+    starting = {"play", "memory", "agents", "web", "mcp", "cli", "__init__"}
+    starts = {module for module in graph if module.split(".")[1] in starting and module not in MAY_IMPORT_BENCH}
+    for command in ("cli.play", "cli.sweep", "cli.replay", "cli.games", "cli.remember", "web.app", "mcp.serving"):
+        assert {f"{wing}.{command}" for wing in WINGS} & starts
     wrong = {}
     for start in sorted(starts):
         reached, queue = {start}, [start]
         while queue:
             module = queue.pop()
-            packages = {module.rsplit(".", depth)[0] for depth in range(1, module.count(".") + 1)}
+            packages = {module.rsplit(".", depth)[0] for depth in range(1, module.count("."))}
             new = (graph[module] | packages) - reached
             reached |= new
             queue += new
-        if benches := sorted(module for module in reached if part(module) == "bench"):
+        if benches := sorted(module for module in reached if part(module) == "worldthread_lab.bench"):
             wrong[start] = benches
     assert wrong == {}
     named = [  # modules that registries import by name
         f"{module}: {node.value}"
         for module, path in modules().items()
-        if part(module) != "bench"
+        if part(module) != "worldthread_lab.bench"
         for node in nodes(path)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
-        and re.fullmatch(r"worldthread\.bench[\w.:]*", node.value)
+        and re.fullmatch(r"worldthread_lab\.bench[\w.:]*", node.value)
     ]
     assert named == []
 
@@ -213,7 +287,7 @@ def test_import_loads_nothing_but_the_standard_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout))
-    assert {part(name) for name in loaded} - sys.stdlib_module_names == {"worldthread"}
+    assert {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names == {"worldthread"}
     assert {name for name in loaded if name.startswith("worldthread")} == {"worldthread"}
 
 
@@ -258,7 +332,7 @@ def test_no_file_names_the_machine_or_a_package_index() -> None:
 
 def test_no_two_classes_have_one_name() -> None:
     found: dict[str, list[str]] = {}
-    for path in sorted(SOURCE.rglob("*.py")):
+    for path in sorted(modules().values()):
         for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(path.relative_to(SOURCE).as_posix())

@@ -23,8 +23,8 @@ from worldthread.models.configured import ServerFacts
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.recording import RecordingChat
 from worldthread.paths import make_private_file, make_private_folder, replaced_file, write_private_file
-from worldthread.play.run_files import write_summary
 from worldthread.stores import open_store
+from worldthread_lab.play.run_files import write_summary
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077])
@@ -209,20 +209,20 @@ def test_an_export_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 WRITERS = {"write_text", "write_bytes", "mkdir", "makedirs", "touch", "NamedTemporaryFile", "mkdtemp"}
 ELSEWHERE = {
-    "envs/cache.py": "games that were generated hold no words of people",
-    "envs/jericho_cache.py": "neither do the actions of a game",
-    "models/chat_cache.py": "connects to a file that make_private_file made",
-    "paths.py": "is the rule",
-    "stores/backups.py": "copies of a memory are made by the store",
-    "stores/database.py": "the file of a memory has its own rule",
-    "stores/snapshots.py": "and the snapshots beside it",
-    "caches/sqlite.py": "connects to a file that make_private_file made",
-    "cli/prompts.py": "copies of the prompts of the package",
-    "bench/adversarial/checks.py": "folders of a benchmark, in a temporary folder",
-    "moving/cogx_archive.py": "packs an archive in RAM",
-    "bench/adversarial/graphiti.py": "notes a port, in a temporary folder",
-    "agents/memory_modules/graphiti_client.py": "writes the settings of a server, in a temporary folder",
-    "adapters/langgraph.py": "touches an item, which renews its time, and no file",
+    "worldthread_lab/envs/cache.py": "games that were generated hold no words of people",
+    "worldthread_lab/envs/jericho_cache.py": "neither do the actions of a game",
+    "worldthread/models/chat_cache.py": "connects to a file that make_private_file made",
+    "worldthread/paths.py": "is the rule",
+    "worldthread/stores/backups.py": "copies of a memory are made by the store",
+    "worldthread/stores/database.py": "the file of a memory has its own rule",
+    "worldthread/stores/snapshots.py": "and the snapshots beside it",
+    "worldthread/caches/sqlite.py": "connects to a file that make_private_file made",
+    "worldthread/cli/prompts.py": "copies of the prompts of the package",
+    "worldthread_lab/bench/adversarial/checks.py": "folders of a benchmark, in a temporary folder",
+    "worldthread/moving/cogx_archive.py": "packs an archive in RAM",
+    "worldthread_lab/bench/adversarial/graphiti.py": "notes a port, in a temporary folder",
+    "worldthread_lab/agents/memory_modules/graphiti_client.py": "settings of a server, in a temporary folder",
+    "worldthread/adapters/langgraph.py": "touches an item, which renews its time, and no file",
 }
 
 
@@ -240,10 +240,11 @@ def writes(call: ast.Call) -> bool:
 
 
 def test_every_other_file_is_made_by_these_functions() -> None:
-    package = Path(paths.__file__).parent
+    source = Path(paths.__file__).parents[1]
     found = {
-        file.relative_to(package).as_posix()
-        for file in package.rglob("*.py")
+        file.relative_to(source).as_posix()
+        for wing in ("worldthread", "worldthread_lab")
+        for file in (source / wing).rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(node, ast.Call) and writes(node)
     }

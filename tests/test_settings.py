@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents import AGENTS, agent_class, agent_settings
-from worldthread.agents.memory_modules import MEMORY_MODULES, memory_module_class
-from worldthread.agents.reflact.agent import ReflAct
-from worldthread.envs.registry import game_settings, games
 from worldthread.errors import InputError
-from worldthread.retrieve import METHODS, method, method_settings
+from worldthread.retrieve import method, method_settings, methods
 from worldthread.settings import as_arguments, require_settings, settings_of
+from worldthread_lab.agents import AGENTS, agent_class, agent_settings
+from worldthread_lab.agents.memory_modules import MEMORY_MODULES, memory_module_class
+from worldthread_lab.agents.reflact.agent import ReflAct
+from worldthread_lab.envs.registry import game_settings, games
 
 
 def test_every_setting_says_what_it_is() -> None:
     groups = {f"agent {name}": agent_settings(agent_class(name)) for name in AGENTS}
     groups |= {f"memory {name}": settings_of(memory_module_class(name)) for name in MEMORY_MODULES}
-    groups |= {f"method {name}": method_settings(name) for name in METHODS}
+    groups |= {f"method {name}": method_settings(name) for name in methods()}
     groups |= {f"game {spec.name}": game_settings(spec.id) for spec in games() if spec.installed}
     silent = [f"{group}: {one.name}" for group, found in groups.items() for one in found.values() if not one.meaning]
     assert not silent

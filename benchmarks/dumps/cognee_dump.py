@@ -19,9 +19,9 @@ from typing import Any
 from said import said, written
 
 from worldthread import Memory
-from worldthread.bench.adversarial.cognee import prepared
-from worldthread.bench.adversarial.scripted import statements_of
 from worldthread.moving import export_statements
+from worldthread_lab.bench.adversarial.cognee import prepared
+from worldthread_lab.bench.adversarial.scripted import statements_of
 
 
 async def export(cognee: Any, folder: Path) -> None:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from said import said, written
 
-from worldthread.agents.memory_modules.graphiti_client import FalkorDBProcess, make_client
-from worldthread.bench.adversarial.graphiti import answer
-from worldthread.bench.adversarial.systems import mem0_in
 from worldthread.models.fake import FakeEmbedder
+from worldthread_lab.agents.memory_modules.graphiti_client import FalkorDBProcess, make_client
+from worldthread_lab.bench.adversarial.graphiti import answer
+from worldthread_lab.bench.adversarial.systems import mem0_in
 
 
 def mem0(folder: Path) -> None:

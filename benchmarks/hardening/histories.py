@@ -38,7 +38,7 @@ from material import (
 from worldthread import Memory
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import METHODS
+from worldthread.retrieve import methods
 from worldthread.types import Episode
 
 POOL = 30
@@ -154,7 +154,7 @@ class History:
 
     def _compare_recall(self) -> None:
         chance = self._chance
-        method = chance.choice(["thread", "thread", *sorted(METHODS)])
+        method = chance.choice(["thread", "thread", *sorted(methods())])
         question, only_current = chance.choice(QUESTIONS), chance.random() < 0.5
         target = io.BytesIO()
         self._memory.export(target)

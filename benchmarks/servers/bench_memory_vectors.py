@@ -24,9 +24,9 @@ sys.path.insert(0, str(ROOT / "tests" / "servers"))
 from postgres_server import temporary_server  # type: ignore[import-not-found]  # noqa: E402
 
 from worldthread import Memory  # noqa: E402
-from worldthread.bench.conversations import Conversation, load, remember_turns  # noqa: E402
-from worldthread.bench.qa.metrics import recall_at  # noqa: E402
 from worldthread.retrieve import stored_table  # noqa: E402
+from worldthread_lab.bench.conversations import Conversation, load, remember_turns  # noqa: E402
+from worldthread_lab.bench.qa.metrics import recall_at  # noqa: E402
 
 STORES = ("exact", "pgvector", "milvus", "qdrant")
 CUTOFFS = (5, 10, 20)

@@ -33,13 +33,13 @@ sys.path.insert(0, str(ROOT / "tests" / "servers"))
 from postgres_server import temporary_server  # type: ignore[import-not-found]  # noqa: E402
 
 from worldthread import Memory  # noqa: E402
-from worldthread.bench.conversations import remember_turns  # noqa: E402
-from worldthread.bench.datasets import load  # noqa: E402
-from worldthread.bench.datasets.conversations import Conversation, load_locomo  # noqa: E402
 from worldthread.extract.documents import Document  # noqa: E402
 from worldthread.extract.parsed.extractor import ParsedExtractor  # noqa: E402
 from worldthread.models import embedder as make_embedder  # noqa: E402
 from worldthread.types import Episode  # noqa: E402
+from worldthread_lab.bench.conversations import remember_turns  # noqa: E402
+from worldthread_lab.bench.datasets import load  # noqa: E402
+from worldthread_lab.bench.datasets.conversations import Conversation, load_locomo  # noqa: E402
 
 
 class ReadOnce(ParsedExtractor):

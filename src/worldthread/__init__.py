@@ -2,7 +2,7 @@
 
 :class:`Memory` is the place to begin, :class:`AsyncMemory` its twin for asynchronous programs. Everything that their
 methods take, return and raise can be imported from here; the other parts are in the subpackages, such as
-:mod:`worldthread.agents`, :mod:`worldthread.models` and :mod:`worldthread.retrieve`.
+:mod:`worldthread.models`, :mod:`worldthread.extract` and :mod:`worldthread.retrieve`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         DamagedFileError,
         DamagedModelError,
         EpisodeOverError,
+        ExtensionError,
         FileVersionError,
         ForeignFileError,
         FormatError,
@@ -79,9 +80,9 @@ _MODULES = {
     "worldthread.bulk.readers": ["BatchReaders"],
     "worldthread.errors": [
         "AgentError", "AnswerError", "BudgetError", "ClosedError", "ClusterError", "ConflictError",
-        "ContractError", "DamagedFileError", "DamagedModelError", "EpisodeOverError", "FileVersionError",
-        "ForeignFileError", "FormatError", "GameError", "GameFileError", "GenerationError", "InputError",
-        "MissingExtraError", "ModelCallError", "ModelConfigError", "ModelError", "NotFoundError",
+        "ContractError", "DamagedFileError", "DamagedModelError", "EpisodeOverError", "ExtensionError",
+        "FileVersionError", "ForeignFileError", "FormatError", "GameError", "GameFileError", "GenerationError",
+        "InputError", "MissingExtraError", "ModelCallError", "ModelConfigError", "ModelError", "NotFoundError",
         "ReadOnlyError", "ReplayError", "StoreError", "StoreLockedError", "StoreUnavailableError",
         "UnknownGameError", "WorldthreadError",
     ],
@@ -124,6 +125,7 @@ __all__ = [
     "Ending",
     "Episode",
     "EpisodeOverError",
+    "ExtensionError",
     "Extraction",
     "Extractor",
     "Fact",

@@ -30,6 +30,7 @@
      |    +-- ContractError (AssertionError)   an environment breaks a rule of the environment contract
      +-- AgentError                     an agent cannot go on
      +-- ClusterError                   processes that read for this one cannot be reached, or fail
+     +-- ExtensionError                 what another package adds to worldthread cannot be used
 
 Each message says what is wrong and what to do about it: it names the path, the ``pip install`` command, or the text
 that could not be used.
@@ -235,3 +236,7 @@ class AgentError(WorldthreadError):
 
 class ClusterError(WorldthreadError):
     """The processes that read texts for this one cannot be reached, have another release, or fail again and again."""
+
+
+class ExtensionError(WorldthreadError):
+    """What another package adds to worldthread cannot be used; the message names the package and what to do."""

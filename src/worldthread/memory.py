@@ -594,7 +594,7 @@ class Memory:
             as_of: a world time (:data:`~worldthread.TimeLike`): finds what held then, from episodes up to and including
                 that time. ``None`` for now.
             kinds: which of ``"fact"``, ``"thesis"`` and ``"episode"`` to find.
-            method: a key of :data:`worldthread.retrieve.METHODS`; ``None`` for the default.
+            method: one of :func:`worldthread.retrieve.methods`; ``None`` for the default.
             only_current: leave out statements that have ended at that time, and episodes of which no statement is left.
                 What was over when it was told ("we were in Rome last week") is found: nothing has changed it since.
             max_tokens: the limit of :attr:`Recall.text <worldthread.Recall.text>`, by a cautious estimate.

@@ -10,7 +10,7 @@ import dataclasses
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -48,6 +48,19 @@ class Setting:
     meaning: str
     nested: bool = False
     length: int | None = None
+
+
+@dataclass(frozen=True)
+class SettingsPart:
+    """A part of worldthread that has settings, such as the retrieval methods.
+
+    Args:
+        names: lists what there is of this part.
+        settings: returns the settings of one of them by name; of an unknown one it raises InputError.
+    """
+
+    names: Callable[[], Sequence[str]]
+    settings: Callable[[str], dict[str, Setting]]
 
 
 def settings_of(kind: Callable[..., Any], *, without: frozenset[str] = frozenset()) -> dict[str, Setting]:

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents import Agent, make_agent
-from worldthread.agents.go_explore.achievements import Achievements
-from worldthread.agents.go_explore.state_graph import StateGraph, StateVisit
-from worldthread.envs.base import Environment
-from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
-from worldthread.play.loop import Play
-from worldthread.play.step_record import StepRecord
+from worldthread_lab.agents import Agent, make_agent
+from worldthread_lab.agents.go_explore.achievements import Achievements
+from worldthread_lab.agents.go_explore.state_graph import StateGraph, StateVisit
+from worldthread_lab.envs.base import Environment
+from worldthread_lab.envs.fake import ScriptedHouse, ScriptedWorld
+from worldthread_lab.play.loop import Play
+from worldthread_lab.play.step_record import StepRecord
 
 HOUSE = ScriptedHouse(
     exits={"Hall": {"east": "Cave"}, "Cave": {"west": "Hall"}},

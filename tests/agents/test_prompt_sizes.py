@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.attempts.base import LEAST_PROMPT_CHARACTERS
-from worldthread.agents.reflact.agent import PROMPT_CHARACTERS
-from worldthread.envs.base import Environment, Info, Truth
 from worldthread.models.structured import schema_of
+from worldthread_lab.agents.attempts.base import LEAST_PROMPT_CHARACTERS
+from worldthread_lab.agents.reflact.agent import PROMPT_CHARACTERS
+from worldthread_lab.envs.base import Environment, Info, Truth
 
 LONG = "A very long passage about nothing in particular, room, door and lamp. " * 150
 
@@ -90,9 +90,9 @@ def test_reflact(play_with: Any) -> None:
 
 
 def test_the_long_answers_fit() -> None:
-    from worldthread.agents.attempts.world_memory import GlobalMemory
     from worldthread.models.chat import ChatRequest, Message
     from worldthread.models.structured import parse_answer
+    from worldthread_lab.agents.attempts.world_memory import GlobalMemory
 
     request = ChatRequest((Message("user", "x"),), "analyse", schema_of(GlobalMemory))
     assert len(parse_answer(long_answer(request), GlobalMemory).states) == 12

@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from worldthread import InputError
-from worldthread.bench.adversarial import CHECKS, SYSTEMS, System, run
-from worldthread.bench.adversarial.graphiti import answer
-from worldthread.bench.adversarial.scripted import statements_of
 from worldthread.cli.main import app
+from worldthread_lab.bench.adversarial import CHECKS, SYSTEMS, System, run
+from worldthread_lab.bench.adversarial.graphiti import answer
+from worldthread_lab.bench.adversarial.scripted import statements_of
 
 SLOW = {"what was acknowledged survives a kill", "threads write at one time"}
 
@@ -57,7 +57,7 @@ class Careless(System):
 
 
 def test_a_careless_system_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worldthread.bench.adversarial.checks.SYSTEMS", {"careless": Careless})
+    monkeypatch.setattr("worldthread_lab.bench.adversarial.checks.SYSTEMS", {"careless": Careless})
     found = {result.check: result.verdict for result in run("careless", [c for c in CHECKS if c not in SLOW])}
     assert found == {check: "broken" for check in CHECKS if check not in SLOW} | {
         "a question about the past gets what held then": "not claimed",
@@ -68,7 +68,7 @@ def test_a_careless_system_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_system_prints_does_not_count_as_acknowledged(tmp_path: Path) -> None:
     program = """
 import sys
-from worldthread.bench.adversarial import writer
+from worldthread_lab.bench.adversarial import writer
 
 class Loud:
     def __init__(self, folder):
@@ -90,7 +90,7 @@ def test_the_command_prints_json_and_names_the_systems(monkeypatch: pytest.Monke
     def three(name: str) -> Any:
         yield from run(name, ["what is true stays"])
 
-    monkeypatch.setattr("worldthread.bench.adversarial.run", three)
+    monkeypatch.setattr("worldthread_lab.bench.adversarial.run", three)
     done = CliRunner().invoke(app, ["bench", "adversarial", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["results"][0]["verdict"] == "kept"

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from worldthread.bench.asking import AskedQuestion, curve, measure, rates
-from worldthread.bench.datasets.conversations import Conversation, ConversationQuestion, Session, Turn
 from worldthread.models.fake import FakeEmbedder
+from worldthread_lab.bench.asking import AskedQuestion, curve, measure, rates
+from worldthread_lab.bench.datasets.conversations import Conversation, ConversationQuestion, Session, Turn
 
 pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worldthread[report]'")
 

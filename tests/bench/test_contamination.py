@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.bench.contamination import (
+from worldthread.cli.main import app
+from worldthread.errors import InputError, ModelCallError, ReplayError
+from worldthread.models import ChatRequest, FakeChat
+from worldthread.models.meter import Meter
+from worldthread.models.recording import RecordingChat, ReplayChat
+from worldthread_lab.bench.contamination import (
     DISTANCE,
     RouteQuestion,
     Walkthrough,
@@ -23,11 +28,6 @@ from worldthread.bench.contamination import (
     title_of,
     words_of,
 )
-from worldthread.cli.main import app
-from worldthread.errors import InputError, ModelCallError, ReplayError
-from worldthread.models import ChatRequest, FakeChat
-from worldthread.models.meter import Meter
-from worldthread.models.recording import RecordingChat, ReplayChat
 
 HOUSE = Walkthrough(
     {"hall": "Hall", "attic": "Attic", "cellar": "Cellar", "cell 1": "Cell", "cell 2": "Cell"},

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.bench.conversations import load, measure
 from worldthread.errors import FormatError, InputError
 from worldthread.models.fake import FakeEmbedder
+from worldthread_lab.bench.conversations import load, measure
 
 pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worldthread[report]'")
 

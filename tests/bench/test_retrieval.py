@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.bench.datasets import Dataset, Passage, Question, load
-from worldthread.bench.retrieval import measure
 from worldthread.errors import InputError
 from worldthread.models.fake import FakeEmbedder
 from worldthread.types import Fact
+from worldthread_lab.bench.datasets import Dataset, Passage, Question, load
+from worldthread_lab.bench.retrieval import measure
 
 pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worldthread[report]'")
 

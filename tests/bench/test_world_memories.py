@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.agents.attempts.world_memory import GlobalMemory
-from worldthread.bench.world_memories import analyse_with, chosen_analysis, recorded_analyses
 from worldthread.cli.main import app
 from worldthread.errors import InputError
 from worldthread.models.chat import ChatRequest, Message
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.recording import RecordingChat
 from worldthread.models.structured import complete_structured
-from worldthread.play.run_model import RECORDING_FILE
+from worldthread_lab.agents.attempts.world_memory import GlobalMemory
+from worldthread_lab.bench.world_memories import analyse_with, chosen_analysis, recorded_analyses
+from worldthread_lab.play.run_model import RECORDING_FILE
 
 FIRST, SECOND = (ChatRequest((Message("user", f"Frontier {number}."),), "analyse") for number in (1, 2))
 

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from worldthread.cli.main import app
 from worldthread.memory import Memory
-from worldthread.play.trajectory import read_trajectory
 from worldthread.stores import SQLiteStore
+from worldthread_lab.play.trajectory import read_trajectory
 
 KEYS = {
     *("game", "agent", "seed", "score", "max_score", "normalized", "won", "moves", "decisions", "probes"),

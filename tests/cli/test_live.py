@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from worldthread.agents import make_agent
-from worldthread.cli.live import LineDisplay, LiveFrame, printable_line, summary_table
-from worldthread.envs import make
 from worldthread.graph import TemporalGraph
-from worldthread.play.loop import Play
-from worldthread.play.step_record import StepRecord
+from worldthread_lab.agents import make_agent
+from worldthread_lab.cli.live import LineDisplay, LiveFrame, printable_line, summary_table
+from worldthread_lab.envs import make
+from worldthread_lab.play.loop import Play
+from worldthread_lab.play.step_record import StepRecord
 
 
 @pytest.fixture(scope="module")

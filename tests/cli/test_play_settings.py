@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from worldthread.cli.main import app
 from worldthread.memory import Memory
-from worldthread.play.run_files import MODULE_MEMORY_FILE, read_summary
-from worldthread.play.trajectory import read_trajectory
+from worldthread_lab.play.run_files import MODULE_MEMORY_FILE, read_summary
+from worldthread_lab.play.trajectory import read_trajectory
 
 
 @pytest.fixture(autouse=True)

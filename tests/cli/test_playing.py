@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from worldthread.cli.main import app
 from worldthread.memory import Memory
-from worldthread.play.trajectory import read_trajectory
+from worldthread_lab.play.trajectory import read_trajectory
 
 PLAYERS = str(Path(__file__).parents[1] / "play")
 """Where the agents of the tests are."""

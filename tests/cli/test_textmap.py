@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from worldthread.agents.worldmap import Exit
-from worldthread.cli.textmap import draw_map
-from worldthread.play.map_layout import Cell, Link, MapLayout
+from worldthread_lab.agents.worldmap import Exit
+from worldthread_lab.cli.textmap import draw_map
+from worldthread_lab.play.map_layout import Cell, Link, MapLayout
 
 
 def layout(cells: dict[str, Cell], *links: Link, here: str = "a", loose: tuple[Exit, ...] = ()) -> MapLayout:

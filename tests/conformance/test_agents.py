@@ -14,24 +14,24 @@ from typing import Any
 import pytest
 
 import worldthread
-from worldthread.agents import AGENTS, Agent, Decision, Percept, agent_class, agent_options, make_agent
-from worldthread.agents.ariadne import Ariadne
-from worldthread.agents.attempts.settings import AttemptSettings
-from worldthread.agents.base import PerceivingAgent, walk_back
-from worldthread.agents.explorer.settings import ExplorerSettings, TidyingSettings
-from worldthread.agents.go_explore.settings import GoExploreSettings
-from worldthread.agents.memory_modules import MEMORY_MODULES, Situation
-from worldthread.agents.reflact.settings import ReflActSettings
-from worldthread.envs import make
-from worldthread.envs.base import Environment, Info, Truth
-from worldthread.envs.fake import ScriptedWorld, tiny_house
 from worldthread.errors import AgentError, InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph, fold, state_hash
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_player import FakePlayer
-from worldthread.play.loop import Play, StepRecord
 from worldthread.types import Episode
+from worldthread_lab.agents import AGENTS, Agent, Decision, Percept, agent_class, agent_options, make_agent
+from worldthread_lab.agents.ariadne import Ariadne
+from worldthread_lab.agents.attempts.settings import AttemptSettings
+from worldthread_lab.agents.base import PerceivingAgent, walk_back
+from worldthread_lab.agents.explorer.settings import ExplorerSettings, TidyingSettings
+from worldthread_lab.agents.go_explore.settings import GoExploreSettings
+from worldthread_lab.agents.memory_modules import MEMORY_MODULES, Situation
+from worldthread_lab.agents.reflact.settings import ReflActSettings
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Environment, Info, Truth
+from worldthread_lab.envs.fake import ScriptedWorld, tiny_house
+from worldthread_lab.play.loop import Play, StepRecord
 
 MODULES = [name for name in MEMORY_MODULES if name != "graphiti"]  # needs a database: tests/servers/test_graphiti.py
 PLAYERS = [name for name in AGENTS if name != "ariadne"] + [f"ariadne+{module}" for module in MODULES]
@@ -275,7 +275,9 @@ def test_agents_and_extractors_do_not_import_worlds_or_measurements() -> None:
             elif isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
             for module in modules:
-                assert not module.startswith(("worldthread.envs", "worldthread.bench", "textworld", "jericho")), file
+                assert not module.startswith(
+                    ("worldthread_lab.envs", "worldthread_lab.bench", "textworld", "jericho")
+                ), file
 
 
 def test_names_that_are_none() -> None:

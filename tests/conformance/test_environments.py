@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from worldthread.envs.base import Environment, Info, RestorableEnvironment, Truth
-from worldthread.envs.check import check_env
-from worldthread.envs.fake import ScriptedWorld, tiny_house
-from worldthread.envs.registry import games, make
-from worldthread.envs.spec import GameSpec
 from worldthread.errors import ContractError, InputError
+from worldthread_lab.envs.base import Environment, Info, RestorableEnvironment, Truth
+from worldthread_lab.envs.check import check_env
+from worldthread_lab.envs.fake import ScriptedWorld, tiny_house
+from worldthread_lab.envs.registry import games, make
+from worldthread_lab.envs.spec import GameSpec
 
 Result = tuple[str, float, bool, bool, Info]
 

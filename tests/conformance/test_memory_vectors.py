@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from worldthread import Filter, Memory
 from worldthread.errors import InputError, StoreUnavailableError
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import METHODS, stored_table
+from worldthread.retrieve import methods, stored_table
 from worldthread.vectors import VectorItem, VectorStore
 from worldthread.vectors.embedded import EmbeddedVectorStore
 
@@ -91,7 +91,7 @@ def require_equal(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     "method",
-    [name if name in ("thread", "dense") else pytest.param(name, marks=pytest.mark.slow) for name in sorted(METHODS)],
+    [name if name in ("thread", "dense") else pytest.param(name, marks=pytest.mark.slow) for name in sorted(methods())],
 )
 def test_an_exact_store_gives_the_recall_lists_of_the_default(tmp_path: Path, method: str) -> None:
     with Memory(tmp_path / "memory", embedder="fake") as memory:

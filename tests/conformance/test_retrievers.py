@@ -11,12 +11,12 @@ import pytest
 from worldthread import Memory
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import METHODS, Query, RetrievalIndex, Scores, method
+from worldthread.retrieve import Query, RetrievalIndex, Scores, method, methods
 from worldthread.retrieve.query import names_in
 from worldthread.retrieve.search import search
 from worldthread.types import KINDS, Episode, Extraction, Fact, Hit, Statement, Thesis
 
-pytestmark = pytest.mark.parametrize("name", METHODS)
+pytestmark = pytest.mark.parametrize("name", methods())
 
 EMBEDDER = FakeEmbedder()
 PEOPLE = ("Anna", "Ben", "Carla Moss", "Moss", "Dora")

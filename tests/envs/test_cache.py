@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs.cache import cached_game, default_cache_dir
 from worldthread.errors import GenerationError
+from worldthread_lab.envs.cache import cached_game, default_cache_dir
 
 
 def write_game(path: Path) -> None:

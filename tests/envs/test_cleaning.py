@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs import Environment, Info, make
-from worldthread.envs.check import check_env
-from worldthread.envs.cleaning import (
+from worldthread.errors import GameFileError
+from worldthread_lab.envs import Environment, Info, make
+from worldthread_lab.envs.check import check_env
+from worldthread_lab.envs.cleaning import (
     GOAL,
     MISPLACED,
     ROOMS,
@@ -27,9 +28,8 @@ from worldthread.envs.cleaning import (
     draw_house,
     places_file,
 )
-from worldthread.envs.household import ALWAYS, HOUSEHOLD
-from worldthread.envs.houses import grow_house
-from worldthread.errors import GameFileError
+from worldthread_lab.envs.household import ALWAYS, HOUSEHOLD
+from worldthread_lab.envs.houses import grow_house
 
 CARRIED: Place = ("in", "I")
 SINK: Place = ("on", "bathroom sink")
@@ -222,7 +222,7 @@ class TestGeneratedGame:
     def test_the_same_game_in_another_process(self, house: Environment, game_cache: Path, tmp_path: Path) -> None:
         with house:
             house.reset(0)
-        code = "import sys; from worldthread.envs import make; make('cleaning-v1', cache_dir=sys.argv[1]).reset(0)"
+        code = "import sys; from worldthread_lab.envs import make; make('cleaning-v1', cache_dir=sys.argv[1]).reset(0)"
         subprocess.run(
             [sys.executable, "-c", code, str(tmp_path)], check=True, env={**os.environ, "PYTHONHASHSEED": "1"}
         )

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs import Environment, Info, games, make
-from worldthread.envs.check import check_env
-from worldthread.envs.cooking import GOAL, TASKS
+from worldthread_lab.envs import Environment, Info, games, make
+from worldthread_lab.envs.check import check_env
+from worldthread_lab.envs.cooking import GOAL, TASKS
 
 # id: rooms, ingredients, max score, file of the paper's game
 EXPECTED = {
@@ -145,7 +145,9 @@ def test_seeds_give_different_games(game_cache: Path) -> None:
 def test_the_same_game_in_another_process(game_cache: Path, tmp_path: Path) -> None:
     with make("cooking-hardest-v1", cache_dir=game_cache) as game:
         game.reset(0)
-    code = "import sys; from worldthread.envs import make; make('cooking-hardest-v1', cache_dir=sys.argv[1]).reset(0)"
+    code = (
+        "import sys; from worldthread_lab.envs import make; make('cooking-hardest-v1', cache_dir=sys.argv[1]).reset(0)"
+    )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, env={**os.environ, "PYTHONHASHSEED": "1"})
     (other,) = tmp_path.glob("games/cooking-hardest-v1/*.json")
     here = game_cache / other.relative_to(tmp_path)

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from worldthread.envs.fake import CARRIED, ScriptedHouse, ScriptedWorld, shortest_win, tiny_house
-from worldthread.envs.registry import make
 from worldthread.errors import EpisodeOverError, InputError
+from worldthread_lab.envs.fake import CARRIED, ScriptedHouse, ScriptedWorld, shortest_win, tiny_house
+from worldthread_lab.envs.registry import make
 
 HALL = ScriptedHouse(
     exits={"Hall": {"east": "Den"}, "Den": {"west": "Hall"}},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from worldthread.envs.household import ALWAYS, HOUSEHOLD
+from worldthread_lab.envs.household import ALWAYS, HOUSEHOLD
 
 PIECES = [piece for furniture in HOUSEHOLD.values() for piece in furniture]
 THINGS = [thing for piece in PIECES for thing in piece.things]

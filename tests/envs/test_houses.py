@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worldthread.envs.houses import STEPS, HouseMap, grow_house, opposite
+from worldthread_lab.envs.houses import STEPS, HouseMap, grow_house, opposite
 
 houses = st.builds(
     lambda rooms, loops, seed: (rooms, loops, grow_house(rooms, loops=loops, rng=random.Random(seed))),

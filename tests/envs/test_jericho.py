@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs.base import Info
-from worldthread.envs.check import check_env
-from worldthread.envs.jericho import JerichoEnvironment, clean_text, listed, open_jericho
 from worldthread.errors import EpisodeOverError, InputError
+from worldthread_lab.envs.base import Info
+from worldthread_lab.envs.check import check_env
+from worldthread_lab.envs.jericho import JerichoEnvironment, clean_text, listed, open_jericho
 
 pytestmark = pytest.mark.games
 
@@ -275,7 +275,7 @@ def test_letters_that_the_game_cannot_read_do_no_harm(jericho_games: Path, cache
 
 def test_valid_actions_are_the_same_in_every_process(jericho_games: Path, tmp_path: Path) -> None:
     program = (
-        "import sys; from worldthread.envs import make\n"
+        "import sys; from worldthread_lab.envs import make\n"
         "env = make('jericho:' + sys.argv[1], cache_dir=sys.argv[2], seed=int(sys.argv[3]))\n"
         "print(env.reset()[1].valid_actions)\n"
         "for action in ('west', 'take sheet', 'north'): print(env.step(action)[4].valid_actions)\n"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.go_explore.commands import PREPOSITIONS
-from worldthread.envs import jericho_actions
-from worldthread.envs.jericho_actions import ActionFinder
-from worldthread.envs.jericho_engine import CommandTrial, CommandTrials, EngineState, JerichoEngine
+from worldthread_lab.agents.go_explore.commands import PREPOSITIONS
+from worldthread_lab.envs import jericho_actions
+from worldthread_lab.envs.jericho_actions import ActionFinder
+from worldthread_lab.envs.jericho_engine import CommandTrial, CommandTrials, EngineState, JerichoEngine
 
 pytestmark = pytest.mark.games
 
@@ -167,7 +167,7 @@ def test_trials_leave_the_state_as_it_is(jericho_games: Path) -> None:
 
 
 def test_a_game_that_loops_without_end_is_halted(jericho_games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worldthread.envs.jericho_engine._COMMAND_SECONDS", 0.2)
+    monkeypatch.setattr("worldthread_lab.envs.jericho_engine._COMMAND_SECONDS", 0.2)
     engine = JerichoEngine(jericho_games / "zork1.z5")
     engine.reset(3)
     before = engine.save()

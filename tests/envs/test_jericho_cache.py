@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs import jericho_cache
-from worldthread.envs.jericho import open_jericho
-from worldthread.envs.jericho_actions import ActionFinder
-from worldthread.envs.jericho_cache import ActionCache
 from worldthread.errors import GenerationError
+from worldthread_lab.envs import jericho_cache
+from worldthread_lab.envs.jericho import open_jericho
+from worldthread_lab.envs.jericho_actions import ActionFinder
+from worldthread_lab.envs.jericho_cache import ActionCache
 
 pytestmark = pytest.mark.games
 

@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from worldthread.cli.main import app
-from worldthread.envs.jericho import JerichoEnvironment, open_jericho
-from worldthread.envs.jericho_engine import JerichoEngine
-from worldthread.envs.jericho_list import JerichoActionLister
 from worldthread.errors import InputError
-from worldthread.play.trajectory import read_trajectory
+from worldthread_lab.envs.jericho import JerichoEnvironment, open_jericho
+from worldthread_lab.envs.jericho_engine import JerichoEngine
+from worldthread_lab.envs.jericho_list import JerichoActionLister
+from worldthread_lab.play.trajectory import read_trajectory
 
 pytestmark = [pytest.mark.games, pytest.mark.language]
 pytest.importorskip("spacy")
@@ -60,7 +60,7 @@ def test_the_three_lists_are_kept_apart_in_one_cache(jericho_games: Path, tmp_pa
 @pytest.mark.slow
 def test_the_list_is_the_same_in_every_process_and_for_every_draw(jericho_games: Path, tmp_path: Path) -> None:
     program = (
-        "import sys; from worldthread.envs import make\n"
+        "import sys; from worldthread_lab.envs import make\n"
         "env = make('jericho:' + sys.argv[1], cache_dir=sys.argv[2], seed=int(sys.argv[3]), valid_actions='jericho')\n"
         "print(env.reset()[1].valid_actions)\n"
         "for action in ('west', 'take sheet', 'north'): print(env.step(action)[4].valid_actions)\n"

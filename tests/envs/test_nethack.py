@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs import make
-from worldthread.envs.base import Environment, Info
-from worldthread.envs.nethack import NetHackEnvironment
-from worldthread.envs.nethack.engine import NetHackEngine
 from worldthread.errors import EpisodeOverError, InputError, MissingExtraError
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.types import Fact
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Environment, Info
+from worldthread_lab.envs.nethack import NetHackEnvironment
+from worldthread_lab.envs.nethack.engine import NetHackEngine
+from worldthread_lab.game.extractor import GameExtractor
 
 pytestmark = pytest.mark.nethack
 
@@ -108,7 +108,8 @@ def test_the_same_seed_and_actions_give_the_same_texts_whatever_plays_beside_it(
 
 def test_another_process_gives_the_same_texts() -> None:
     program = (
-        "import sys, hashlib; from worldthread.envs import make; env = make('nethack', seed=9, observation='level');"
+        "import sys, hashlib; from worldthread_lab.envs import make;"
+        "env = make('nethack', seed=9, observation='level');"
         "told = [env.reset()] + [env.step(a) for a in sys.argv[1:]];"
         "print(hashlib.sha256(repr(told).encode()).hexdigest())"
     )
@@ -397,7 +398,7 @@ def test_a_scripted_player_gets_deep() -> None:
 
 def test_no_files_are_left_behind(tmp_path: Path) -> None:
     program = (
-        "from worldthread.envs import make\n"
+        "from worldthread_lab.envs import make\n"
         "env = make('nethack', seed=1); env.reset(); [env.step('explore') for _ in range(5)]; env.reset(2)\n"
         "env.close(); env.close(); make('nethack').reset()\n"  # the second is never closed
     )

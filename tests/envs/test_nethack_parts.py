@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from worldthread.envs.nethack.console import _epitaph
-from worldthread.envs.nethack.engine import COLUMNS, character_options
-from worldthread.envs.nethack.items import FOOD, InventoryItem, find_item, fits, plain_name
-from worldthread.envs.nethack.level import Level, direction_of, in_sight
-from worldthread.envs.nethack.paths import ShortestPaths
-from worldthread.envs.nethack.targets import find_door, read_direction
-from worldthread.envs.nethack.terrain import Ground
-from worldthread.envs.nethack.words import offset, with_article
 from worldthread.errors import InputError
+from worldthread_lab.envs.nethack.console import _epitaph
+from worldthread_lab.envs.nethack.engine import COLUMNS, character_options
+from worldthread_lab.envs.nethack.items import FOOD, InventoryItem, find_item, fits, plain_name
+from worldthread_lab.envs.nethack.level import Level, direction_of, in_sight
+from worldthread_lab.envs.nethack.paths import ShortestPaths
+from worldthread_lab.envs.nethack.targets import find_door, read_direction
+from worldthread_lab.envs.nethack.terrain import Ground
+from worldthread_lab.envs.nethack.words import offset, with_article
 
 SIGNS = {
     " ": Ground.UNKNOWN, "-": Ground.WALL, "|": Ground.WALL, ".": Ground.FLOOR, "#": Ground.CORRIDOR,

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs import registry
-from worldthread.envs.registry import games, make, register, spec_of
 from worldthread.errors import GameFileError, InputError, MissingExtraError, UnknownGameError
+from worldthread_lab.envs import registry
+from worldthread_lab.envs.registry import games, make, register, spec_of
 
-TINY = "worldthread.envs.fake:make_tiny"
+TINY = "worldthread_lab.envs.fake:make_tiny"
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_register_refuses_ids_that_are_not_versioned_names(own_registry: None, i
 def test_register_refuses_a_taken_id_and_an_entry_point_without_factory(own_registry: None) -> None:
     with pytest.raises(InputError, match="taken"):
         register("tiny-v1", TINY, title="t", description="d")
-    for entry_point in ("worldthread.envs.fake", "worldthread.envs.fake:", ":make_tiny"):
+    for entry_point in ("worldthread_lab.envs.fake", "worldthread_lab.envs.fake:", ":make_tiny"):
         with pytest.raises(InputError, match=r"package\.module:factory"):
             register("new-v1", entry_point, title="t", description="d")
 
@@ -166,7 +166,7 @@ def test_z_machine_games_are_found_in_the_named_folders(tmp_path: Path, monkeypa
 
 def test_the_registry_imports_no_engine() -> None:
     program = (
-        "import sys, worldthread.envs as e; e.games(); e.make('tiny').reset();"
+        "import sys, worldthread_lab.envs as e; e.games(); e.make('tiny').reset();"
         "print([m for m in ('textworld', 'jericho', 'numpy', 'spacy') if m in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs.base import Environment, Info, Truth
-from worldthread.envs.check import check_env
-from worldthread.envs.registry import make
-from worldthread.envs.renamed import RenamedCooking
+from worldthread_lab.envs.base import Environment, Info, Truth
+from worldthread_lab.envs.check import check_env
+from worldthread_lab.envs.registry import make
+from worldthread_lab.envs.renamed import RenamedCooking
 
 
 class Kitchen(Environment):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs.base import Environment
-from worldthread.envs.registry import make
-from worldthread.envs.textworld import TextWorldEnvironment, check_game_file, clean_feedback
 from worldthread.errors import EpisodeOverError, GameFileError, InputError
+from worldthread_lab.envs.base import Environment
+from worldthread_lab.envs.registry import make
+from worldthread_lab.envs.textworld import TextWorldEnvironment, check_game_file, clean_feedback
 
 games = pytest.mark.games
 

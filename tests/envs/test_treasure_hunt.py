@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs import treasure_hunt
-from worldthread.envs.base import Environment
-from worldthread.envs.registry import make
-from worldthread.envs.treasure_hunt import SIZES, HuntPlan, plan_hunt
+from worldthread_lab.envs import treasure_hunt
+from worldthread_lab.envs.base import Environment
+from worldthread_lab.envs.registry import make
+from worldthread_lab.envs.treasure_hunt import SIZES, HuntPlan, plan_hunt
 
 EXPECTED = {"treasure-hunt": (12, 4, 7), "treasure-hunt-hard": (16, 5, 8), "treasure-hunt-hardest": (36, 7, 10)}
 SEEDS = {"treasure-hunt": (0, 1, 2), "treasure-hunt-hard": (0, 1), "treasure-hunt-hardest": (0, 1)}
@@ -208,11 +208,11 @@ def test_everything_can_be_learned_from_text(played: tuple[Environment, HuntPlan
 PROGRAM = """
 import hashlib, json, sys
 from pathlib import Path
-from worldthread.envs.treasure_hunt import SIZES, build_hunt, plan_hunt
+from worldthread_lab.envs.treasure_hunt import SIZES, build_hunt, plan_hunt
 plan = plan_hunt(SIZES["treasure-hunt-hardest"], 5)
 path = Path(sys.argv[1]) / "game.z8"
 build_hunt(plan, 5, path)
-from worldthread.envs.registry import make
+from worldthread_lab.envs.registry import make
 texts = []
 with make(f"textworld:{path}") as env:
     texts.append(str(env.reset()))

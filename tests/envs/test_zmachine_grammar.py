@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs.zmachine_grammar import CREATURE, SEVERAL, StoryGrammar
+from worldthread_lab.envs.zmachine_grammar import CREATURE, SEVERAL, StoryGrammar
 
 pytest.importorskip("jericho")
 
-from worldthread.envs import jericho_actions
-from worldthread.envs.jericho_actions import ActionFinder
-from worldthread.envs.jericho_engine import CommandTrial, CommandTrials, JerichoEngine
+from worldthread_lab.envs import jericho_actions
+from worldthread_lab.envs.jericho_actions import ActionFinder
+from worldthread_lab.envs.jericho_engine import CommandTrial, CommandTrials, JerichoEngine
 
 
 @pytest.fixture(scope="module", params=["lostpig.z8", "ludicorp.z5"])

@@ -19,12 +19,12 @@ from worldthread.errors import FormatError, InputError, NotFoundError, StoreErro
 from worldthread.memory import Memory
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message, Usage
 from worldthread.models.recording_file import RecordingFile, read_recording
-from worldthread.play.run import Run
-from worldthread.play.run_files import play_in, read_summary, replay
-from worldthread.play.run_page import write_report
-from worldthread.play.sweep import SweepResults, play_run, read_progress, read_results
-from worldthread.play.trajectory import TrajectoryWriter, read_trajectory
 from worldthread.regular_files import open_regular, require_no_links
+from worldthread_lab.play.run import Run
+from worldthread_lab.play.run_files import play_in, read_summary, replay
+from worldthread_lab.play.run_page import write_report
+from worldthread_lab.play.sweep import SweepResults, play_run, read_progress, read_results
+from worldthread_lab.play.trajectory import TrajectoryWriter, read_trajectory
 
 RUN = Run("tiny-v1", "explorer", 1)
 
@@ -237,7 +237,7 @@ def test_one_bad_run_spoils_no_list(line: int, keys: tuple[str, ...], root: Path
 def test_replays_and_reports_of_bad_runs_end_with_our_errors(
     line: int, keys: tuple[str, ...], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("worldthread.play.run_page.growth_plot", lambda steps: [step["turn"] + 1 for step in steps])
+    monkeypatch.setattr("worldthread_lab.play.run_page.growth_plot", lambda steps: [step["turn"] + 1 for step in steps])
     path = root / "honest" / "trajectory.jsonl"
     original = path.read_bytes()
     for _, value in hostile(FIELDS.index((line, keys))):

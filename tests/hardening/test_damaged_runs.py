@@ -19,8 +19,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.agents import AGENTS, agent_class
-from worldthread.agents.memory_modules import MEMORY_MODULES, ModuleContext, make_memory_module
 from worldthread.cli.main import app
 from worldthread.errors import WorldthreadError
 from worldthread.memory import Memory
@@ -30,12 +28,14 @@ from worldthread.models.fake_player import FakePlayer
 from worldthread.models.recording import RecordingChat, ReplayChat
 from worldthread.models.recording_file import read_recording
 from worldthread.models.request_key import request_key
-from worldthread.play.run import Run
-from worldthread.play.run_files import play_in, read_summary, replay, run_of
-from worldthread.play.run_page import write_report
-from worldthread.play.sweep import SweepResults, play_run, read_progress, read_results
-from worldthread.play.trajectory import read_trajectory
 from worldthread.web.run_folder import RunFolder
+from worldthread_lab.agents import AGENTS, agent_class
+from worldthread_lab.agents.memory_modules import MEMORY_MODULES, ModuleContext, make_memory_module
+from worldthread_lab.play.run import Run
+from worldthread_lab.play.run_files import play_in, read_summary, replay, run_of
+from worldthread_lab.play.run_page import write_report
+from worldthread_lab.play.sweep import SweepResults, play_run, read_progress, read_results
+from worldthread_lab.play.trajectory import read_trajectory
 
 pytestmark = [pytest.mark.thorough, pytest.mark.web]
 
@@ -341,9 +341,9 @@ def open_trajectory_and_recording(root: Path, chance: random.Random, original: b
 
 
 def open_results(root: Path, chance: random.Random, original: bytes) -> None:
-    from worldthread.bench.sweep_report.plays import read_sweep
-    from worldthread.bench.sweep_report.report import tables_of
-    from worldthread.play.sweep_figures import aggregate, groups_of
+    from worldthread_lab.bench.sweep_report.plays import read_sweep
+    from worldthread_lab.bench.sweep_report.report import tables_of
+    from worldthread_lab.play.sweep_figures import aggregate, groups_of
 
     path = root / "sweep" / "results.jsonl"
     said = {line for line in path.read_bytes().split(b"\n") if line}
@@ -404,7 +404,7 @@ def test_damaged_files_give_what_they_say_or_our_errors(
     file: str, whole: Path, watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "worldthread.play.run_page.growth_plot", lambda steps: str(sum(step["facts"] for step in steps))
+        "worldthread_lab.play.run_page.growth_plot", lambda steps: str(sum(step["facts"] for step in steps))
     )
     data = (whole / file).read_bytes()
     root = tmp_path / "root"

@@ -17,23 +17,23 @@ import pytest
 from typer.testing import CliRunner
 
 from worldthread import Memory
-from worldthread.agents import AGENTS, agent_class, make_agent
 from worldthread.cli.main import app
-from worldthread.envs.registry import require_known_game
 from worldthread.errors import DamagedFileError, FormatError, InputError, UnknownGameError
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat_cache import ChatCache
-from worldthread.play.run import Run
-from worldthread.play.run_files import play_in, replay
-from worldthread.play.runs import require_playable
-from worldthread.play.sweep import SweepResults, play_run, sweep
+from worldthread_lab.agents import AGENTS, agent_class, make_agent
+from worldthread_lab.envs.registry import require_known_game
+from worldthread_lab.play.run import Run
+from worldthread_lab.play.run_files import play_in, replay
+from worldthread_lab.play.runs import require_playable
+from worldthread_lab.play.sweep import SweepResults, play_run, sweep
 
 pytest.importorskip("matplotlib", reason="reports need the extra: pip install 'worldthread[report]'")
 
 EVIL = """
 from pathlib import Path
 Path(__file__).with_name("it-ran").touch()
-from worldthread.agents.baselines import RandomAgent
+from worldthread_lab.agents.baselines import RandomAgent
 class X(RandomAgent):
     pass
 """
@@ -145,11 +145,14 @@ def test_from_python_the_module_is_named_too(evil: Path, tmp_path: Path, monkeyp
 
 
 def test_the_processes_of_a_sweep_get_the_permission(tmp_path: Path) -> None:
-    run = Run("tiny-v1", "worldthread.agents.baselines:RandomAgent", 1, steps=2)
+    run = Run("tiny-v1", "worldthread_lab.agents.baselines:RandomAgent", 1, steps=2)
     with SweepResults(tmp_path / "results.jsonl") as results:
         failed = sweep([run], results, jobs=1, on_done=lambda *_: None)
-        assert "--allow-code worldthread.agents.baselines" in failed[run]
-        assert sweep([run], results, jobs=1, on_done=lambda *_: None, allow_code=["worldthread.agents.baselines"]) == {}
+        assert "--allow-code worldthread_lab.agents.baselines" in failed[run]
+        assert (
+            sweep([run], results, jobs=1, on_done=lambda *_: None, allow_code=["worldthread_lab.agents.baselines"])
+            == {}
+        )
 
 
 def test_a_run_file_names_only_games_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +179,7 @@ def test_a_run_file_names_only_games_of_the_user(tmp_path: Path, monkeypatch: py
 def test_a_game_file_beside_the_run_is_not_opened(
     command: str, honest: Path, tmp_path: Path, evil: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("worldthread.envs.make", lambda *_, **__: pytest.fail("the game was opened"))
+    monkeypatch.setattr("worldthread_lab.envs.make", lambda *_, **__: pytest.fail("the game was opened"))
     folder = tmp_path / "run"
     game = f"textworld:{folder}/evil.z8"
     tampered(honest, folder, settings={"game": game}, game=game)
@@ -252,7 +255,7 @@ def test_the_report_opens_no_memory_outside_of_the_folder(
     mine = notes(tmp_path / "notes.worldthread")
     for number, name in enumerate((str(mine), "../notes.worldthread", "..", "", "a/../../notes.worldthread")):
         folder = tampered(honest, tmp_path / f"run{number}", memory=name, keep_summary=True)
-        monkeypatch.setattr("worldthread.play.run_page.Memory", lambda *_, **__: pytest.fail("it was opened"))
+        monkeypatch.setattr("worldthread_lab.play.run_page.Memory", lambda *_, **__: pytest.fail("it was opened"))
         assert call("report", folder).exit_code == 0
 
 

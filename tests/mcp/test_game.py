@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from worldthread import Memory
-from worldthread.envs import make
 from worldthread.stores import SQLiteStore
+from worldthread_lab.envs import make
 
 pytestmark = pytest.mark.mcp
 
@@ -481,7 +481,7 @@ def test_any_printable_line_is_an_action_and_stays_text(tmp_path: Path) -> None:
 def test_calls_wait_for_each_other_and_the_server_answers_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     import anyio
 
-    from worldthread.envs.fake import ScriptedWorld
+    from worldthread_lab.envs.fake import ScriptedWorld
 
     done: list[str] = []
     begun, may_end = threading.Event(), threading.Event()

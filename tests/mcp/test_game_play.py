@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from worldthread import Episode, Memory
-from worldthread.envs.base import Environment, Info, Truth
 from worldthread.errors import AgentError, ContractError, InputError, NotFoundError
 from worldthread.stores import SQLiteStore
+from worldthread_lab.envs.base import Environment, Info, Truth
 
 pytestmark = pytest.mark.mcp
 

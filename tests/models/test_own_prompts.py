@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.agents.prompting import prompt
 from worldthread.errors import InputError
 from worldthread.extract.model import ModelExtractor
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.prompts import (
-    AREAS,
     PromptSet,
+    areas,
     decode_prompts,
     load_prompt,
     load_prompts,
@@ -23,13 +22,14 @@ from worldthread.models.prompts import (
     shipped_prompts,
     use_prompts,
 )
+from worldthread_lab.agents.prompting import prompt
 
 OWN = "# system\nPlay as the paper says.\n\n# user\n$situation\n"
 
 
 def test_the_prompts_that_ship_are_listed_by_area() -> None:
     known = shipped_prompts()
-    assert {key.partition("/")[0] for key in known} == set(AREAS)
+    assert {key.partition("/")[0] for key in known} == areas().keys()
     assert known["agents/reflact"].version == 3, "the newest"
     assert known["agents/ariadne"].placeholders == {"situation", "planning", "actions"}
     for key, shipped in known.items():
@@ -44,15 +44,15 @@ def test_a_folder_or_a_file_replaces_prompts_for_a_block(tmp_path: Path) -> None
     (tmp_path / "statements.md").write_text("# user\n$text and the mark $mark, in this form: $form")
     own = load_prompts(tmp_path)
     assert own.digests.keys() == {"agents/ariadne", "extract/statements"}
-    shipped = load_prompt("worldthread.agents", "ariadne", 1)
+    shipped = load_prompt("worldthread_lab.agents", "ariadne", 1)
     with use_prompts(own):
         messages = prompt("ariadne", situation="It is $dark.", planning="-", actions="-")
         assert [message.content for message in messages] == ["Play as the paper says.", "It is $dark."]
-        assert load_prompt("worldthread.agents", "ariadne", 1).id == f"ariadne/{own.digests['agents/ariadne']}"
+        assert load_prompt("worldthread_lab.agents", "ariadne", 1).id == f"ariadne/{own.digests['agents/ariadne']}"
         assert ModelExtractor(FakeChat([])).name == f"model/4+statements/{own.digests['extract/statements']}"
         with use_prompts(PromptSet()):
-            assert load_prompt("worldthread.agents", "ariadne", 1) is shipped
-    assert load_prompt("worldthread.agents", "ariadne", 1) is shipped
+            assert load_prompt("worldthread_lab.agents", "ariadne", 1) is shipped
+    assert load_prompt("worldthread_lab.agents", "ariadne", 1) is shipped
     assert ModelExtractor(FakeChat([])).name == "model/4"
     assert load_prompts(tmp_path / "agents" / "ariadne-1.md").digests.keys() == {"agents/ariadne"}
     assert decode_prompts(own.as_json()) == own

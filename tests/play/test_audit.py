@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs import make
-from worldthread.envs.base import Truth
 from worldthread.extract.base import GameStep
-from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
-from worldthread.play.audit import NOTHING_AUDITED, Auditor
-from worldthread.play.audit_mapping import is_checkable, true_facts
 from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Truth
+from worldthread_lab.game import vocabulary as v
+from worldthread_lab.game.extractor import GameExtractor
+from worldthread_lab.play.audit import NOTHING_AUDITED, Auditor
+from worldthread_lab.play.audit_mapping import is_checkable, true_facts
 
 HALL = frozenset(
     {

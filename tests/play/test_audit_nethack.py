@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.cli.bench import bench
-from worldthread.envs.nethack.truth import TrueDoor, TrueLevel
-from worldthread.extract.game import vocabulary as v
 from worldthread.graph import TemporalGraph
-from worldthread.play.audit_nethack import NetHackAuditor, audit_nethack
 from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.cli.bench import bench
+from worldthread_lab.envs.nethack.truth import TrueDoor, TrueLevel
+from worldthread_lab.game import vocabulary as v
+from worldthread_lab.play.audit_nethack import NetHackAuditor, audit_nethack
 
 pytestmark = pytest.mark.nethack
 pytest.importorskip("nle")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.play.audit_story import audit_games
+from worldthread_lab.play.audit_story import audit_games
 
 STORIES = Path(__file__).parent / "stories"
 STEPS = 70

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.cli.bench import bench
-from worldthread.envs.jericho import open_jericho
-from worldthread.envs.zmachine_objects import StoryObjects, TrueTree
 from worldthread.extract.base import GameStep
-from worldthread.extract.game import vocabulary as v
 from worldthread.graph import TemporalGraph
-from worldthread.play.audit_story import (
+from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.cli.bench import bench
+from worldthread_lab.envs.jericho import open_jericho
+from worldthread_lab.envs.zmachine_objects import StoryObjects, TrueTree
+from worldthread_lab.game import vocabulary as v
+from worldthread_lab.play.audit_story import (
     StoryAuditor,
     StoryReport,
     audit_game,
@@ -25,8 +26,7 @@ from worldthread.play.audit_story import (
     own_open_mark,
     play_walkthrough,
 )
-from worldthread.play.true_step import TrueStep
-from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.play.true_step import TrueStep
 
 PLAYER, HALL, ATTIC, LAMP, BOX, COIN = 1, 2, 3, 4, 5, 6
 NAMES = {PLAYER: "you", HALL: "hall", ATTIC: "attic", LAMP: "brass lamp", BOX: "box", COIN: "coin"}

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from worldthread.envs.base import ENGINE_COMMAND, Info
-from worldthread.play.effects import had_effect
+from worldthread_lab.envs.base import ENGINE_COMMAND, Info
+from worldthread_lab.play.effects import had_effect
 
 BEFORE = Info(score=1, inventory="You are carrying nothing.", state="a")
 

@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from worldthread.errors import InputError
-from worldthread.play.run import RULES, Run, decode_run, run_settings
-from worldthread.play.run_files import header_of, replay
-from worldthread.play.trajectory import read_trajectory
+from worldthread_lab.play.run import RULES, Run, decode_run, run_settings
+from worldthread_lab.play.run_files import header_of, replay
+from worldthread_lab.play.trajectory import read_trajectory
 
 RECORDED = Path(__file__).parent / "former_runs"
 

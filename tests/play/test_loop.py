@@ -12,20 +12,20 @@ import orjson
 import pytest
 from game_players import Restless, Returning, Savable, Scripted, act, back
 
-from worldthread.agents import make_agent
-from worldthread.agents.base import Decision
-from worldthread.envs import make
-from worldthread.envs.base import Environment, Truth
-from worldthread.envs.fake import ScriptedWorld, tiny_house
 from worldthread.errors import AgentError, ContractError
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.fake_player import FakePlayer
-from worldthread.play.loop import Play
-from worldthread.play.run_model import RunModel
-from worldthread.play.step_record import StepRecord
-from worldthread.play.trajectory import TrajectoryWriter
+from worldthread_lab.agents import make_agent
+from worldthread_lab.agents.base import Decision
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Environment, Truth
+from worldthread_lab.envs.fake import ScriptedWorld, tiny_house
+from worldthread_lab.play.loop import Play
+from worldthread_lab.play.run_model import RunModel
+from worldthread_lab.play.step_record import StepRecord
+from worldthread_lab.play.trajectory import TrajectoryWriter
 
 # tiny-v1 with seed 1: north of the Library is the Kitchen with the key; west and south of it the Parlour with the chest
 TO_THE_CHEST = ["go north", "take silver key", "go south", "go west", "go south", "unlock oak chest with silver key"]

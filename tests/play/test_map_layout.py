@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from worldthread.agents.worldmap import WorldMap
-from worldthread.extract.game import vocabulary as v
 from worldthread.graph import TemporalGraph
-from worldthread.play.map_layout import MapLayout, lay_out, room_names
 from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.agents.worldmap import WorldMap
+from worldthread_lab.game import vocabulary as v
+from worldthread_lab.play.map_layout import MapLayout, lay_out, room_names
 
 
 def laid_out(*facts: Fact, rooms: str = "abcdef", here: str = "a") -> MapLayout:

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents import make_agent
-from worldthread.envs.base import Environment
-from worldthread.envs.jericho import open_jericho
 from worldthread.errors import GameError, MissingExtraError
 from worldthread.extract.base import GameStep
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
-from worldthread.play.audit_story import StoryAuditor, StoryReport
-from worldthread.play.loop import Play
-from worldthread.play.true_step import TrueStep
+from worldthread_lab.agents import make_agent
+from worldthread_lab.envs.base import Environment
+from worldthread_lab.envs.jericho import open_jericho
+from worldthread_lab.play.audit_story import StoryAuditor, StoryReport
+from worldthread_lab.play.loop import Play
+from worldthread_lab.play.true_step import TrueStep
 
 MOVES = 60
 

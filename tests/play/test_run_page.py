@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.agents import make_agent
-from worldthread.agents.base import Percept
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.base import GameStep
 from worldthread.memory import Memory
-from worldthread.play.run_page import map_drawing, write_report
-from worldthread.play.trajectory import TRAJECTORY_FORMAT, TrajectoryWriter, read_trajectory
+from worldthread_lab.agents import make_agent
+from worldthread_lab.agents.base import Percept
+from worldthread_lab.play.run_page import map_drawing, write_report
+from worldthread_lab.play.trajectory import TRAJECTORY_FORMAT, TrajectoryWriter, read_trajectory
 
 HOSTILE = "<script>alert(1)</script> {{ 7 * 7 }} {% raw %} \"'&"
 

@@ -17,11 +17,11 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest
 from worldthread.models.fake_player import FakePlayer
 from worldthread.models.recording_file import read_recording
-from worldthread.play.run import Run, file_name
-from worldthread.play.run_files import play_in, read_summary, replay
-from worldthread.play.run_model import model_name
-from worldthread.play.runs import limit_of, make_player, require_playable
-from worldthread.play.trajectory import read_trajectory
+from worldthread_lab.play.run import Run, file_name
+from worldthread_lab.play.run_files import play_in, read_summary, replay
+from worldthread_lab.play.run_model import model_name
+from worldthread_lab.play.runs import limit_of, make_player, require_playable
+from worldthread_lab.play.trajectory import read_trajectory
 
 MINE = ["game_players"]
 RESTLESS = Run("tiny-v1", "game_players:Restless", 1, steps=30, model="fake", attempt=3)

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from game_players import Returning, back
 
-from worldthread.agents import make_agent
-from worldthread.agents.base import Decision
-from worldthread.envs import make
-from worldthread.envs.base import Info
-from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.fake_player import FakePlayer
-from worldthread.play.loop import Play
-from worldthread.play.step_record import StepRecord
+from worldthread_lab.agents import make_agent
+from worldthread_lab.agents.base import Decision
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Info
+from worldthread_lab.envs.fake import ScriptedHouse, ScriptedWorld
+from worldthread_lab.play.loop import Play
+from worldthread_lab.play.step_record import StepRecord
 
 HOUSE = ScriptedHouse(
     exits={"Hall": {"east": "Cave"}, "Cave": {"west": "Hall", "north": "Loft"}, "Loft": {"south": "Cave"}},

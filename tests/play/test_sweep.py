@@ -10,12 +10,12 @@ import orjson
 import pytest
 
 from worldthread import __version__
-from worldthread.cli.running import PlaySettings, names_in, runs_of, seeds_in, settings_in
 from worldthread.errors import FormatError, InputError, ModelConfigError, StoreLockedError
-from worldthread.play.run import Run
-from worldthread.play.run_files import read_summary
-from worldthread.play.sweep import RunProgress, SweepResults, play_run, read_progress, sweep
-from worldthread.play.sweep_figures import aggregate, best_attempts, groups_of
+from worldthread_lab.cli.running import PlaySettings, names_in, runs_of, seeds_in, settings_in
+from worldthread_lab.play.run import Run
+from worldthread_lab.play.run_files import read_summary
+from worldthread_lab.play.sweep import RunProgress, SweepResults, play_run, read_progress, sweep
+from worldthread_lab.play.sweep_figures import aggregate, best_attempts, groups_of
 
 
 def test_seeds() -> None:

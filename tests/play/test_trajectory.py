@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from worldthread.errors import FormatError, StoreLockedError
-from worldthread.play.trajectory import TRAJECTORY_FORMAT, TrajectoryComparison, TrajectoryWriter, read_trajectory
+from worldthread_lab.play.trajectory import TRAJECTORY_FORMAT, TrajectoryComparison, TrajectoryWriter, read_trajectory
 
 HEADER = {"game": "tiny-v1", "release": "1.0"}
 STEPS = [{"turn": 0, "action": None}, {"turn": 1, "action": "look"}, {"turn": 2, "action": "go north"}]

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.cli.bench import bench
-from worldthread.envs.jericho import open_jericho
-from worldthread.envs.unbound_story import UnboundStory
-from worldthread.envs.zmachine_objects import TrueTree
 from worldthread.errors import GameFileError, InputError
-from worldthread.play.audit_story import audit_game
-from worldthread.play.unbound_plays import find_player, play_commands, read_commands, set_player, wander
+from worldthread_lab.cli.bench import bench
+from worldthread_lab.envs.jericho import open_jericho
+from worldthread_lab.envs.unbound_story import UnboundStory
+from worldthread_lab.envs.zmachine_objects import TrueTree
+from worldthread_lab.play.audit_story import audit_game
+from worldthread_lab.play.unbound_plays import find_player, play_commands, read_commands, set_player, wander
 
 SERIAL_NUMBER = slice(0x12, 0x18)
 

@@ -13,9 +13,9 @@ import pytest
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Query, RetrievalIndex, Scores
-from worldthread.retrieve.published.traversal import KINDS, OBJECT, THESIS, FilteredGraph, VertexGraph, vertex_graph
 from worldthread.retrieve.query import names_in
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
+from worldthread_lab.published.traversal import KINDS, OBJECT, THESIS, FilteredGraph, VertexGraph, vertex_graph
 
 if (folder := str(Path(__file__).parent)) not in sys.path:
     sys.path.append(folder)

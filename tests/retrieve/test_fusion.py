@@ -11,10 +11,10 @@ from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Query, RetrievalIndex
 from worldthread.retrieve.dense import dense
 from worldthread.retrieve.fusion import FusionSettings, fused, fusion
-from worldthread.retrieve.published.hipporag import pagerank
 from worldthread.retrieve.thread import thread
 from worldthread.types import Episode, Extraction, Fact
 from worldthread.vectors.exact import best
+from worldthread_lab.published.hipporag import pagerank
 
 INF = np.inf
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import METHODS, RetrievalIndex
+from worldthread.retrieve import RetrievalIndex, methods
 from worldthread.retrieve import index as index_module
 from worldthread.retrieve.search import search
 from worldthread.types import KINDS, Episode, Extraction, Fact, Statement, Thesis
@@ -67,7 +67,7 @@ class World:
         return {f"{hit.kind}: {hit.item}": hit.score for hit in hits}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods())
 @given(
     steps=st.lists(
         st.tuples(st.integers(0, len(POOL) - 1), st.sampled_from(["remember", "forget", "compact", "search"])),

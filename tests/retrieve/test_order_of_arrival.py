@@ -15,12 +15,12 @@ from histories import NAMES, QUESTIONS, World, anew, every_bit, in_fold_order, r
 from worldthread import Memory, memory_index
 from worldthread.models import Embedder, embedder
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import METHODS
 from worldthread.retrieve import index as index_module
-from worldthread.retrieve.published.paths import exact_sum
+from worldthread.retrieve import methods
 from worldthread.types import Episode, Extraction, Fact, Thesis
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
+from worldthread_lab.published.paths import exact_sum
 
 THOROUGH = bool(os.environ.get("WORLDTHREAD_THOROUGH"))
 TRIALS = int(os.environ.get("WORLDTHREAD_TRIALS", 0)) or (30 if THOROUGH else 4)
@@ -30,7 +30,7 @@ def differences(seed: int, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) 
     """Yield each method whose answers in a memory with a history differ from those in a memory made anew."""
     chance = random.Random(seed)
     monkeypatch.setattr(index_module, "EXACT_ROWS", chance.choice((3, 8, 20, 10_000)))
-    asked = chance.choice(list(METHODS)), chance.choice(QUESTIONS)
+    asked = chance.choice(list(methods())), chance.choice(QUESTIONS)
     steps = random_history(chance)
     restores = chance.random() < 0.3
     world = World(embedder)
@@ -44,7 +44,7 @@ def differences(seed: int, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) 
     ordered = in_fold_order(world)
     shuffled = chance.sample(ordered, len(ordered))
     others = [anew(world, ordered), anew(world, shuffled)]
-    for method in METHODS:
+    for method in methods():
         for question in chance.sample(QUESTIONS, 2):
             options = {
                 "k": chance.choice((2, 1000)),
@@ -124,7 +124,7 @@ def test_sums_have_the_same_bits_in_any_order() -> None:
 def shown(memory: Memory, chance: random.Random) -> list[Any]:
     """What a memory answers, in a form that differs whenever one bit or letter does."""
     found: list[Any] = []
-    for method in METHODS:
+    for method in methods():
         question, at = chance.choice(QUESTIONS), chance.choice((None, None, 2.0))
         recall = memory.recall(question, k=chance.choice((2, 50)), method=method, as_of=at)
         answer = memory.ask(question, k=5, method=method, as_of=at)

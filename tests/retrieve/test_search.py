@@ -8,7 +8,7 @@ import pytest
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import METHODS, RetrievalIndex
+from worldthread.retrieve import RetrievalIndex, methods
 from worldthread.retrieve import thread as retrieve_thread
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import names_in
@@ -57,7 +57,7 @@ HOMES = (
 )
 
 
-WITH_SETTINGS = ["astar:neighbourhood=true,nearest=3" if name == "astar" else name for name in METHODS]
+WITH_SETTINGS = ["astar:neighbourhood=true,nearest=3" if name == "astar" else name for name in methods()]
 """A* of the paper finds paths between two names or more, and these questions have one."""
 
 
@@ -129,12 +129,12 @@ def test_an_unknown_method_is_refused_with_those_there_are() -> None:
         World(*HOMES).search("x", "magic")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods())
 def test_an_empty_memory_finds_nothing(method: str) -> None:
     assert World().search("anything", method) == ()
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "lexical"])
+@pytest.mark.parametrize("method", [method for method in methods() if method != "lexical"])
 def test_scores_are_finite_when_nothing_is_like_the_question(method: str) -> None:
     hits = World(passage("?", 1), passage("!", 2)).search("zzz", method)
     from_names = method in ("astar", "water_circles", "beam", "mixture")  # the question has none

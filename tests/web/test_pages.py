@@ -20,11 +20,11 @@ import pytest
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.extract.documents import load
-from worldthread.extract.game import vocabulary as v
-from worldthread.play.run import Run
-from worldthread.play.run_files import play_in
-from worldthread.play.trajectory import TrajectoryWriter
 from worldthread.web.edits import SAMPLE
+from worldthread_lab.game import vocabulary as v
+from worldthread_lab.play.run import Run
+from worldthread_lab.play.run_files import play_in
+from worldthread_lab.play.trajectory import TrajectoryWriter
 
 pytestmark = [pytest.mark.web, pytest.mark.browser, pytest.mark.usefixtures("built_pages")]
 

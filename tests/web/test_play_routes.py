@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from worldthread.play.run_files import replay
-from worldthread.play.trajectory import read_trajectory
 from worldthread.web.event_stream import EventStream
+from worldthread_lab.play.run_files import replay
+from worldthread_lab.play.trajectory import read_trajectory
 
 pytestmark = pytest.mark.web
 
@@ -202,7 +202,7 @@ def test_an_agent_without_its_model_says_what_to_set(client: Any, monkeypatch: p
         {"game": "../../x"},
         {"game": "no-such-game"},
         {"agent": "os:system"},
-        {"agent": "worldthread.agents.explorer.agent:Explorer"},
+        {"agent": "worldthread_lab.agents.explorer.agent:Explorer"},
         {"agent": "explorer", "module": "worldthread"},
         {"agent": "react", "module": "../x", "fake_model": True},
         {"seed": -1},

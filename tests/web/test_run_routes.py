@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from worldthread.memory import Memory
-from worldthread.play.run import Run
-from worldthread.play.run_files import play_in
-from worldthread.play.sweep import SweepResults
+from worldthread_lab.play.run import Run
+from worldthread_lab.play.run_files import play_in
+from worldthread_lab.play.sweep import SweepResults
 
 pytestmark = pytest.mark.web
 

@@ -1,4 +1,4 @@
-"""The command line ``worldthread``."""
+"""The command line ``worldthread``, with the commands of the memory; :mod:`worldthread.cli.console` finds others."""
 
 from __future__ import annotations
 
@@ -11,30 +11,24 @@ from worldthread import __version__
 from worldthread.cli.about import about
 from worldthread.cli.ask import ask
 from worldthread.cli.backup import backup
-from worldthread.cli.bench import bench
 from worldthread.cli.console import ErrorPrintingGroup, help_text
 from worldthread.cli.correct import correct, update
 from worldthread.cli.database import database
 from worldthread.cli.forget import forget
-from worldthread.cli.games import games
 from worldthread.cli.listing import list_, namespaces
 from worldthread.cli.mcp import mcp
 from worldthread.cli.merge import merge
 from worldthread.cli.mirror import mirror
 from worldthread.cli.move import move
-from worldthread.cli.play import play
 from worldthread.cli.prompts import prompts
 from worldthread.cli.recall import recall
 from worldthread.cli.reembed import reembed
 from worldthread.cli.remember import remember
-from worldthread.cli.replay import replay
-from worldthread.cli.report import report
 from worldthread.cli.restore import restore
 from worldthread.cli.retry import retry
 from worldthread.cli.serve import serve
 from worldthread.cli.settings import settings
 from worldthread.cli.stats import stats
-from worldthread.cli.sweep import sweep
 from worldthread.cli.timeline import timeline
 from worldthread.cli.transfer import export, import_
 from worldthread.cli.web import web
@@ -72,7 +66,6 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         mcp,
         web,
     ),
-    "Text worlds": (play, sweep, games, replay, report),
     "Settings": (settings, prompts),
 }
 for _panel, _commands in _COMMANDS.items():
@@ -80,7 +73,6 @@ for _panel, _commands in _COMMANDS.items():
         app.command(_command.__name__.rstrip("_"), help=help_text(_command), rich_help_panel=_panel)(_command)
 app.add_typer(serve, name="serve", rich_help_panel="Memory")
 app.add_typer(database, name="database", rich_help_panel="Memory")
-app.add_typer(bench, name="bench", rich_help_panel="Benchmarks")
 
 
 def _print_version(requested: bool) -> None:

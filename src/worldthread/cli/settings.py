@@ -10,10 +10,7 @@ import typer
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
-    from worldthread.settings import Setting
-
-PARTS = ("agent", "memory", "game", "method")
-"""What has settings: agents, memory modules, games, and retrieval methods."""
+    from worldthread.settings import Setting, SettingsPart
 
 
 def settings(
@@ -43,10 +40,10 @@ def settings(
         worldthread recall "Where is Anna?" --method beam:max_paths=5
     """
     if name is None:
-        names = {part: _names_of(part) for part in PARTS}
-        for part, known in names.items():
+        for part, one_part in _parts().items():
+            known = one_part.names()
             if as_json:
-                typer.echo(json.dumps({"part": part, "names": known}))
+                typer.echo(json.dumps({"part": part, "names": list(known)}))
             else:
                 typer.echo(f"{part}: {', '.join(known)}")
         return
@@ -72,44 +69,20 @@ def settings_by_name(name: str) -> dict[str, Setting]:
         InputError: there is no such part or name; the message lists those that there are.
     """
     part, _, which = name.partition(".")
-    if part not in PARTS or not which:
-        raise InputError(
-            f"name a part and what is in it, such as agent.ariadne, not {name!r}; parts: {', '.join(PARTS)}"
-        )
-    if part == "agent":
-        from worldthread.agents import agent_class, agent_settings
-
-        return agent_settings(agent_class(which))
-    if part == "memory":
-        from worldthread.agents.memory_modules import memory_module_class
-        from worldthread.settings import settings_of
-
-        return settings_of(memory_module_class(which))
-    if part == "game":
-        from worldthread.envs.registry import game_settings
-
-        return game_settings(which)
-    from worldthread.retrieve import method_settings
-
-    return method_settings(which)
+    parts = _parts()
+    if part not in parts or not which:
+        raise InputError(f"name a part and what is in it, such as method.beam, not {name!r}; parts: {', '.join(parts)}")
+    return parts[part].settings(which)
 
 
-def _names_of(part: str) -> list[str]:
-    if part == "agent":
-        from worldthread.agents import AGENTS
+def _parts() -> dict[str, SettingsPart]:
+    """Return what has settings: what other packages add, and the retrieval methods."""
+    from worldthread.extensions import SETTINGS, extensions, load_extension
+    from worldthread.retrieve import method_settings, methods
+    from worldthread.settings import SettingsPart
 
-        return sorted(AGENTS)
-    if part == "memory":
-        from worldthread.agents.memory_modules import MEMORY_MODULES
-
-        return list(MEMORY_MODULES)
-    if part == "game":
-        from worldthread.envs import games
-
-        return [*(spec.name for spec in games()), "textworld:PATH", "jericho:PATH"]
-    from worldthread.retrieve import METHODS
-
-    return list(METHODS)
+    added = {part: load_extension(SETTINGS, part) for part in extensions(SETTINGS, ("method",))}
+    return {**added, "method": SettingsPart(methods, method_settings)}
 
 
 def _print_table(name: str, found: dict[str, Setting]) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from worldthread.envs.files import GAMES_VARIABLE
 from worldthread.mcp.shared import SharedMemory
 from worldthread.server_access import MCP_TOKEN_VARIABLE, Access
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread_lab.envs.files import GAMES_VARIABLE
 
 if TYPE_CHECKING:
     from worldthread.mcp.game import SharedGame

@@ -9,14 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from worldthread.envs import make, spec_of
-from worldthread.envs.registry import game_settings
 from worldthread.errors import GameError, InputError
 from worldthread.mcp.game_play import GamePlay
 from worldthread.memory import Memory
-from worldthread.play.run import file_name
 from worldthread.stores import SQLiteStore
 from worldthread.types import Episode
+from worldthread_lab.envs import make, spec_of
+from worldthread_lab.envs.registry import game_settings
+from worldthread_lab.play.run import file_name
 
 _LOCK_SECONDS: Final = 60.0  # the longest wait for another writer of the file
 _SHUTDOWN_SECONDS: Final = 5.0  # the longest wait for a running move when the server ends
@@ -90,7 +90,7 @@ class SharedGame:
     The first call begins the play, since this can take a while.
 
     Args:
-        id: the id of the game; see :func:`worldthread.envs.make`.
+        id: the id of the game; see :func:`worldthread_lab.envs.make`.
         seed: seeds the game, or its random generator.
         path: the file that stores the plays, each in a namespace of its own; ``None`` to keep them in RAM only.
         valid_actions: whose list of valid actions the client of a Z-machine game is told, ``"ours"``, ``"jericho"`` or

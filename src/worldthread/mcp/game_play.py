@@ -7,20 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
-from worldthread.agents.reflact.critic import ActionOutcome, action_key
-from worldthread.agents.reflact.lookup import carried, matching_names
-from worldthread.agents.reflact.loop_detector import LoopDetector
-from worldthread.agents.worldmap import WorldMap
-from worldthread.envs.base import Environment
 from worldthread.errors import AgentError, InputError, NotFoundError
-from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.commands import direction_of
 from worldthread.memory import Memory
 from worldthread.names import normalise_name
-from worldthread.play.loop import Play
-from worldthread.play.step_record import StepRecord
 from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
+from worldthread_lab.agents.reflact.critic import ActionOutcome, action_key
+from worldthread_lab.agents.reflact.lookup import carried, matching_names
+from worldthread_lab.agents.reflact.loop_detector import LoopDetector
+from worldthread_lab.agents.worldmap import WorldMap
+from worldthread_lab.envs.base import Environment
+from worldthread_lab.game import vocabulary as v
+from worldthread_lab.game.commands import direction_of
+from worldthread_lab.play.loop import Play
+from worldthread_lab.play.step_record import StepRecord
 
 LONGEST_ACTION: Final = 200
 """The most characters of an action."""

@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from worldthread.agents.prompting import shorten
-from worldthread.agents.reflact.critic import action_key
-from worldthread.agents.reflact.lookup import answer, carried
-from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import InputError, NotFoundError
-from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.mcp.game_play import CallOutcome, GamePlay, TriedAction
 from worldthread.names import normalise_name
-from worldthread.play.step_record import StepRecord
 from worldthread.text import OMISSION, count_of, cut, one_line
 from worldthread.types import Episode, Fact, Hit, Statement
+from worldthread_lab.agents.prompting import shorten
+from worldthread_lab.agents.reflact.critic import action_key
+from worldthread_lab.agents.reflact.lookup import answer, carried
+from worldthread_lab.agents.worldmap import WorldMap
+from worldthread_lab.game import vocabulary as v
+from worldthread_lab.play.step_record import StepRecord
 
 LONGEST_QUESTION: Final = 500
 """The most characters of a question."""

@@ -23,19 +23,18 @@ from pathlib import Path
 from string import Template
 from typing import Final, cast
 
-from worldthread.errors import InputError
+from worldthread import extensions
+from worldthread.errors import ExtensionError, InputError
 from worldthread.models.chat import Message, Role
 
 HEADING: Final = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
 AREAS: Final[dict[str, str]] = {
-    "agents": "worldthread.agents",
-    "memory_modules": "worldthread.agents.memory_modules",
     "extract": "worldthread.extract",
     "answer": "worldthread",
     "models": "worldthread.models",
 }
-"""The packages whose prompts can be replaced, by the name of the folder that holds the replacements."""
+"""The packages of the memory whose prompts can be replaced, by the name of the folder that holds the replacements."""
 
 MAX_PROMPT_BYTES: Final = 200_000
 """The largest file that is read as a prompt."""
@@ -104,6 +103,27 @@ class Prompt:
         return tuple(Message(role, Template(text).substitute(values)) for role, text in self.sections)
 
 
+@cache
+def areas() -> dict[str, str]:
+    """Return all packages whose prompts can be replaced: those that other packages add, then the memory's own.
+
+    Returns:
+        Their dotted names by area; see :mod:`worldthread.extensions`.
+
+    Raises:
+        ExtensionError: two areas have one name, or a package cannot be imported.
+    """
+    added = {}
+    for area in extensions.extensions(extensions.PROMPTS, AREAS):
+        package = extensions.load_extension(extensions.PROMPTS, area)
+        if not getattr(package, "__path__", None):
+            raise ExtensionError(
+                f"the entry point {area!r} of {extensions.PROMPTS} must name a package, not {package!r}"
+            )
+        added[area] = str(package.__name__)
+    return added | AREAS
+
+
 def parse_prompt(name: str, version: int, text: str) -> Prompt:
     """Parse the text of a prompt file.
 
@@ -157,13 +177,16 @@ def _shipped(package: str, name: str, version: int) -> Prompt:
 
 
 def shipped_prompts() -> dict[str, Prompt]:
-    """Return the prompts of the package that can be replaced.
+    """Return the prompts that can be replaced.
 
     Returns:
-        The newest version of each prompt, by area and name, such as ``"agents/ariadne"``.
+        The newest version of each prompt, by area and name, such as ``"extract/statements"``.
+
+    Raises:
+        ExtensionError: see :func:`areas`.
     """
     found: dict[str, Prompt] = {}
-    for area, package in AREAS.items():
+    for area, package in areas().items():
         folder = importlib.resources.files(package) / "prompts"
         for stem in sorted(entry.name.removesuffix(".md") for entry in folder.iterdir() if entry.name.endswith(".md")):
             name, _, version = stem.rpartition("-")
@@ -185,7 +208,7 @@ class PromptSet:
     """Prompts that replace those of the package.
 
     Args:
-        texts: the texts of their files by area and name, such as ``"agents/ariadne"``.
+        texts: the texts of their files by area and name, such as ``"extract/statements"``.
 
     Raises:
         InputError: the package has no such prompt, a text is not a prompt, it uses a variable that the prompt which it
@@ -209,7 +232,7 @@ class PromptSet:
         """Return the prompt that replaces one of a package; ``None`` when there is none."""
         if not self._prompts:
             return None
-        area = next((area for area, known in AREAS.items() if known == package), None)
+        area = next((area for area, known in areas().items() if known == package), None)
         return self._prompts.get(f"{area}/{name}")
 
     def as_json(self) -> str:
@@ -242,7 +265,7 @@ def load_prompts(path: str | Path) -> PromptSet:
     """Read prompts that shall replace those of the package.
 
     Args:
-        path: a file ``NAME.md``, or a folder of such files, in which a subfolder named as an area (:data:`AREAS`) holds
+        path: a file ``NAME.md``, or a folder of such files, in which a subfolder named as an area (:func:`areas`) holds
             the prompts of that area. A name that two areas have must be in the folder of its area. ``NAME-VERSION.md``
             replaces that version only: another one is an error, since its variables may differ.
 
@@ -276,8 +299,8 @@ def _key_of(file: Path, area: str) -> str:
     parts = _FILE_NAME.fullmatch(file.stem)
     name = parts["name"] if parts else file.stem
     keys = [key for key in shipped if key == f"{area}/{name}" or (not area and key.endswith(f"/{name}"))]
-    if area and area not in AREAS:
-        raise InputError(f"{file}: no area of prompts is called {area!r}; there are: {', '.join(AREAS)}")
+    if area and area not in areas():
+        raise InputError(f"{file}: no area of prompts is called {area!r}; there are: {', '.join(areas())}")
     if not keys:
         names = sorted(key.partition("/")[2] for key in shipped if not area or key.startswith(f"{area}/"))
         raise InputError(f"{file}: no prompt is called {name!r}; there are: {', '.join(names)}")

@@ -8,12 +8,23 @@ import json
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
+from worldthread import extensions
 from worldthread.errors import InputError
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 from worldthread.settings import Setting, as_arguments, require_settings, settings_of
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "Method", "Query", "RetrievalIndex", "Scores", "method", "method_settings"]
+__all__ = [
+    "DEFAULT_METHOD",
+    "METHODS",
+    "Method",
+    "Query",
+    "RetrievalIndex",
+    "Scores",
+    "method",
+    "method_settings",
+    "methods",
+]
 
 Method: TypeAlias = Callable[[Query, RetrievalIndex], Scores]
 """Scores every episode and statement of an index for a query."""
@@ -23,29 +34,36 @@ METHODS: Final[dict[str, str]] = {
     "dense": "worldthread.retrieve.dense:dense",
     "lexical": "worldthread.retrieve.lexical:lexical",
     "fusion": "worldthread.retrieve.fusion:fusion",
-    "astar": "worldthread.retrieve.published.astar:astar",
-    "water_circles": "worldthread.retrieve.published.water_circles:water_circles",
-    "beam": "worldthread.retrieve.published.beam:beam",
-    "mixture": "worldthread.retrieve.published.mixture:mixture",
-    "arigraph": "worldthread.retrieve.published.arigraph:arigraph",
-    "pagerank": "worldthread.retrieve.published.hipporag:pagerank",
 }
-"""Where the function of each method is, by name of the method; imported on first use."""
+"""Where the function of each method of the memory itself is, by name; imported on first use."""
 
 DEFAULT_METHOD: Final = "thread"
+
+
+def methods() -> tuple[str, ...]:
+    """Return the names of all retrieval methods: those of the memory itself, then those that other packages add.
+
+    Returns:
+        The names; see :mod:`worldthread.extensions`.
+
+    Raises:
+        ExtensionError: two methods have one name.
+    """
+    return (*METHODS, *extensions.extensions(extensions.METHODS, METHODS))
 
 
 def method(name: str) -> Method:
     """Return the retrieval method of a name.
 
     Args:
-        name: a key of :data:`METHODS`; settings may follow it, such as ``"beam:max_depth=3,max_paths=5"``.
+        name: one of :func:`methods`; settings may follow it, such as ``"beam:max_depth=3,max_paths=5"``.
 
     Returns:
         A function from a query and an index to scores.
 
     Raises:
         InputError: no method has this name, or it has no such setting; the message lists those that there are.
+        ExtensionError: another package adds the method, and it cannot be imported.
     """
     name, colon, given = name.partition(":")
     function = _function(name)
@@ -60,13 +78,14 @@ def method_settings(name: str) -> dict[str, Setting]:
     """Return the settings of a retrieval method.
 
     Args:
-        name: a key of :data:`METHODS`.
+        name: one of :func:`methods`.
 
     Returns:
         The settings by name.
 
     Raises:
         InputError: no method has this name; the message lists them.
+        ExtensionError: another package adds the method, and it cannot be imported.
     """
     return settings_of(_function(name))
 
@@ -86,8 +105,12 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _function(name: str) -> Method:
-    if name not in METHODS:
-        raise InputError(f"no retrieval method is called {name!r}; there are: {', '.join(sorted(METHODS))}")
-    module, _, attribute = METHODS[name].partition(":")
-    found: Method = getattr(importlib.import_module(module), attribute)
+    found: Method
+    if name in METHODS:  # first, so that a question does not wait for the metadata of all packages
+        module, _, attribute = METHODS[name].partition(":")
+        found = getattr(importlib.import_module(module), attribute)
+    elif name in methods():
+        found = extensions.load_extension(extensions.METHODS, name)
+    else:
+        raise InputError(f"no retrieval method is called {name!r}; there are: {', '.join(sorted(methods()))}")
     return found

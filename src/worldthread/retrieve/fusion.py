@@ -26,7 +26,7 @@ class FusionSettings:
     """Settings of :func:`fusion`.
 
     Args:
-        methods: keys of :data:`worldthread.retrieve.METHODS`, except "fusion".
+        methods: names of :func:`worldthread.retrieve.methods`, except "fusion".
         k: the higher, the less the first ranks count; at least 0, and 60 in the paper.
     """
 

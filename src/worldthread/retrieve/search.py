@@ -50,7 +50,7 @@ def search(
         index: the index, with its graph.
         text: the question in words.
         vector: its embedding.
-        method: a key of :data:`worldthread.retrieve.METHODS`.
+        method: one of :func:`worldthread.retrieve.methods`.
         k: how many of each kind at most.
         kinds: which kinds.
         at: the world time that the question is about; ``None`` for now.

@@ -29,7 +29,7 @@ from worldthread.extract.when import EARLIEST, TOO_LATE, world_time
 from worldthread.filters import Filter
 from worldthread.ingestion import Content
 from worldthread.provenance import LONGEST_KEY, LONGEST_LABEL, LONGEST_VALUE, client_metadata
-from worldthread.retrieve import METHODS
+from worldthread.retrieve import methods
 from worldthread.schemas.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT
 from worldthread.schemas.arguments import Time as AnyTime
 from worldthread.schemas.results import PassageResult, RecallResult, RememberResult
@@ -343,7 +343,7 @@ class RecallBody(Body):
     min_score: float = Field(
         default=0.0, ge=0, le=1, description="Leave out what is less likely than this to be evidence"
     )
-    method: Annotated[str, WithJsonSchema({"type": "string", "enum": sorted(METHODS)})] | None = Field(
+    method: Annotated[str, WithJsonSchema({"type": "string", "enum": sorted(methods())})] | None = Field(
         default=None, description="The method of retrieval; null for the default"
     )
     where: Where | None = None

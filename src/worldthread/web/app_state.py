@@ -221,7 +221,7 @@ class AppState:
     @property
     def model(self) -> str:
         """The name of the chat model that answers questions; empty without one."""
-        from worldthread.play.run_model import FAKE_MODEL, model_name
+        from worldthread_lab.play.run_model import FAKE_MODEL, model_name
 
         if self.only_this:
             return ""

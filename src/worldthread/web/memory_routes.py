@@ -470,8 +470,8 @@ def _ended_by(graph: TemporalGraph, episode: str) -> list[dict[str, Any]]:
 
 
 def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """Return the map of a game, now or at a given time; see :func:`worldthread.play.run_page.map_drawing`."""
-    from worldthread.play.run_page import map_drawing
+    """Return the map of a game, now or at a given time; see :func:`worldthread_lab.play.run_page.map_drawing`."""
+    from worldthread_lab.play.run_page import map_drawing
 
     at = request.query_params.get("at")
     with _reading(opened, request) as (graph, _):

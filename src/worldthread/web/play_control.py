@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from worldthread.agents import Decision
 from worldthread.errors import InputError
+from worldthread_lab.agents import Decision
 
 LONGEST_ACTION: Final = 1000
 """The most characters of a move."""

@@ -7,11 +7,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
-from worldthread.agents import agent_class, agent_settings
-from worldthread.agents.memory_modules import memory_module_class
-from worldthread.envs.registry import game_settings
-from worldthread.play.runs import default_module
 from worldthread.settings import Setting, require_settings, settings_of
+from worldthread_lab.agents import agent_class, agent_settings
+from worldthread_lab.agents.memory_modules import memory_module_class
+from worldthread_lab.envs.registry import game_settings
+from worldthread_lab.play.runs import default_module
 
 Part: TypeAlias = Literal["agent", "memory", "game"]
 """What has settings."""
@@ -59,7 +59,7 @@ def settings_as_json(game: str, agent: str, module: str) -> dict[str, list[dict[
 def chosen_settings(
     game: str, agent: str, module: str, given: Mapping[Part, Mapping[str, Any]], prompt_length: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return the settings that somebody chose, as fields of a :class:`~worldthread.play.run.Run`.
+    """Return the settings that somebody chose, as fields of a :class:`~worldthread_lab.play.run.Run`.
 
     Args:
         game: the id of the game.

@@ -14,27 +14,27 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from worldthread import __version__
-from worldthread.agents import AGENTS, Agent, agent_class, agent_options
-from worldthread.agents.memory_modules import MEMORY_MODULES
-from worldthread.envs import GameSpec, games
-from worldthread.envs.files import find_game_file, game_files
 from worldthread.errors import InputError, NotFoundError, UnknownGameError, WorldthreadError
-from worldthread.extract.game import vocabulary as v
 from worldthread.installation import install_command
 from worldthread.memory import Memory
 from worldthread.paths import make_private_folder
-from worldthread.play.loop import Play
-from worldthread.play.run import PERSON, Run, file_name
-from worldthread.play.run_files import play_in
-from worldthread.play.run_model import FAKE_MODEL, model_name, prompt_length
-from worldthread.play.run_page import map_drawing
-from worldthread.play.runs import require_playable
-from worldthread.play.step_record import StepRecord
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.answers import escape_surrogates
 from worldthread.web.event_stream import EventStream, Watchers
 from worldthread.web.play_control import PlayControl, Stopped
 from worldthread.web.play_settings import Part, chosen_settings, settings_as_json
+from worldthread_lab.agents import AGENTS, Agent, agent_class, agent_options
+from worldthread_lab.agents.memory_modules import MEMORY_MODULES
+from worldthread_lab.envs import GameSpec, games
+from worldthread_lab.envs.files import find_game_file, game_files
+from worldthread_lab.game import vocabulary as v
+from worldthread_lab.play.loop import Play
+from worldthread_lab.play.run import PERSON, Run, file_name
+from worldthread_lab.play.run_files import play_in
+from worldthread_lab.play.run_model import FAKE_MODEL, model_name, prompt_length
+from worldthread_lab.play.run_page import map_drawing
+from worldthread_lab.play.runs import require_playable
+from worldthread_lab.play.step_record import StepRecord
 
 _MAX_RUNNING: Final = 6
 _MAX_FINISHED: Final = 30  # finished plays whose events are kept in RAM
@@ -72,7 +72,7 @@ class LivePlay:
         id: the id of the play for browsers.
         run: the game, the player, and the settings.
         folder: stores the run.
-        model: name of the model; see :func:`worldthread.play.run_model.recorded_model`.
+        model: name of the model; see :func:`worldthread_lab.play.run_model.recorded_model`.
         request: the request to begin the play.
         watchers: the watchers of all plays.
 
@@ -399,7 +399,7 @@ def _has_file(spec: GameSpec) -> bool:
     name = spec.options.get("file")
     if name is None:
         return True
-    from worldthread.envs.jericho_engine import SUFFIXES
+    from worldthread_lab.envs.jericho_engine import SUFFIXES
 
     try:
         find_game_file(name, subfolder="jericho", suffixes=SUFFIXES)

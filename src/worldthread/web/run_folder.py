@@ -23,16 +23,22 @@ import orjson
 from worldthread.errors import FormatError, InputError, NotFoundError, WorldthreadError
 from worldthread.json_lines import JsonLinesReader
 from worldthread.models.recording_file import RecordedCall, Recording, read_recording
-from worldthread.play.run import PERSON, Run, decode_run
-from worldthread.play.run_files import SUMMARY_FILE, read_summary, run_of
-from worldthread.play.run_model import RECORDING_FILE
-from worldthread.play.run_page import memory_in
-from worldthread.play.run_summary import require_all_figures
-from worldthread.play.sweep import RESULTS_FILE, RESULTS_VERSION
-from worldthread.play.trajectory import TRAJECTORY_FILE, Trajectory, decode_header, decode_last_line, read_trajectory
 from worldthread.regular_files import open_regular, require_no_links
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.memories import MemoryLocation
+from worldthread_lab.play.run import PERSON, Run, decode_run
+from worldthread_lab.play.run_files import SUMMARY_FILE, read_summary, run_of
+from worldthread_lab.play.run_model import RECORDING_FILE
+from worldthread_lab.play.run_page import memory_in
+from worldthread_lab.play.run_summary import require_all_figures
+from worldthread_lab.play.sweep import RESULTS_FILE, RESULTS_VERSION
+from worldthread_lab.play.trajectory import (
+    TRAJECTORY_FILE,
+    Trajectory,
+    decode_header,
+    decode_last_line,
+    read_trajectory,
+)
 
 _MAX_DEPTH: Final = 8  # of folders below the root
 _TAIL: Final = 1 << 18  # bytes at the end of a trajectory that are searched for its last line

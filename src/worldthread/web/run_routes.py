@@ -16,15 +16,15 @@ from starlette.routing import Route
 from worldthread.errors import NotFoundError
 from worldthread.graph import GraphView
 from worldthread.installation import install_command
-from worldthread.play.run import PERSON
 from worldthread.types import Statement
 from worldthread.web.answers import escape_surrogates, json_response, number_parameter, shown_path
 from worldthread.web.app_state import AppState, run_key
+from worldthread_lab.play.run import PERSON
 
 if TYPE_CHECKING:
     from worldthread.models.recording_file import RecordedCall
-    from worldthread.play.run import Run
     from worldthread.web.run_folder import RunFolder
+    from worldthread_lab.play.run import Run
 
 _STEPS: Final = 100
 _MAX_STEPS: Final = 1000
@@ -81,7 +81,7 @@ def _run(runs: RunFolder, request: Request) -> dict[str, Any]:
 
 def _steps(runs: RunFolder, request: Request) -> dict[str, Any]:
     """Return some steps of a run as in its trajectory, each with a label of its action."""
-    from worldthread.play.run_page import step_label
+    from worldthread_lab.play.run_page import step_label
 
     _, trajectory, _ = runs.run(request.path_params["id"])
     offset = number_parameter(request, "offset", 0, 10**9)
@@ -178,7 +178,7 @@ def _sweep(runs: RunFolder, request: Request) -> dict[str, Any]:
 def _figures(finished: list[tuple[Run, dict[str, Any]]]) -> list[dict[str, Any]]:
     if importlib.util.find_spec("scipy") is None:  # it computes the confidence intervals
         return []
-    from worldthread.play.sweep_figures import aggregate, groups_of
+    from worldthread_lab.play.sweep_figures import aggregate, groups_of
 
     return [{**aggregate(group), "curve": _curve(group)} for group in groups_of(finished)]
 
@@ -188,7 +188,7 @@ def _curve(summaries: list[dict[str, Any]]) -> dict[str, list[float]] | None:
 
     A run that has ended keeps its last score.
     """
-    from worldthread.play.statistics import bootstrap_band
+    from worldthread_lab.play.statistics import bootstrap_band
 
     curves = [summary.get("curve") or [] for summary in summaries]
     last = max((moves for curve in curves for moves, _ in curve), default=0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from worldthread.agents.attempts.archive import Archive, render_state, render_states
-from worldthread.agents.attempts.settings import DEFAULT_SETTINGS
-from worldthread.agents.attempts.trajectories import TrajectoryStep
+from worldthread_lab.agents.attempts.archive import Archive, render_state, render_states
+from worldthread_lab.agents.attempts.settings import DEFAULT_SETTINGS
+from worldthread_lab.agents.attempts.trajectories import TrajectoryStep
 
 
 def step(moment: int, text: str = "A room.", score: float = 0, **options: Any) -> TrajectoryStep:

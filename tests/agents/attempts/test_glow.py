@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.attempts.glow import Glow
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake_chat import FakeChat
+from worldthread_lab.agents.attempts.glow import Glow
 
 # two moves an attempt, three attempts a state: scores 1, 3 and 0; then from the state that is chosen
 ACTIONS = ["take coin", "look", "go east", "take ruby", "look", "look", "go east", "take ruby", "look", "look"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.attempts.reflexion import ReflexionAgent
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake_chat import FakeChat
+from worldthread_lab.agents.attempts.reflexion import ReflexionAgent
 
 
 def reflections() -> Any:

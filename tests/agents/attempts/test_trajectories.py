@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.attempts.trajectories import (
+from worldthread.models.valid_actions import valid_actions_in
+from worldthread_lab.agents.attempts.trajectories import (
     AttemptTrajectory,
     Frontier,
     TrajectoryStep,
@@ -15,8 +16,7 @@ from worldthread.agents.attempts.trajectories import (
     render_trajectories,
     render_trajectory,
 )
-from worldthread.agents.prompting import first_lines, offered_text, shorten
-from worldthread.models.valid_actions import valid_actions_in
+from worldthread_lab.agents.prompting import first_lines, offered_text, shorten
 
 
 def steps(*scores: float, text: str = "Nothing happens.") -> tuple[TrajectoryStep, ...]:

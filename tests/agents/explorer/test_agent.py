@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.base import Agent, Percept
-from worldthread.agents.explorer.agent import Explorer
-from worldthread.agents.worldmap import WorldMap
-from worldthread.envs import make
-from worldthread.envs.base import Environment
 from worldthread.errors import AgentError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
-from worldthread.play.loop import Play
+from worldthread_lab.agents.base import Agent, Percept
+from worldthread_lab.agents.explorer.agent import Explorer
+from worldthread_lab.agents.worldmap import WorldMap
+from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Environment
+from worldthread_lab.play.loop import Play
 
 
 def play(env: Environment, *, max_moves: int = 300, **options: Any) -> Play:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.agents.explorer.agent import Explorer
-from worldthread.agents.explorer.planner import Literal, Operator, PlanStep, plan
-from worldthread.envs import make
 from worldthread.graph import TemporalGraph
-from worldthread.play.loop import Play
+from worldthread_lab.agents.explorer.agent import Explorer
+from worldthread_lab.agents.explorer.planner import Literal, Operator, PlanStep, plan
+from worldthread_lab.envs import make
+from worldthread_lab.play.loop import Play
 
 
 def literal(name: str) -> Literal:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.agents.explorer.agent import Explorer
-from worldthread.agents.explorer.tidying import Tidier
-from worldthread.envs import make
 from worldthread.graph import TemporalGraph
 from worldthread.models import embedder
-from worldthread.play.loop import Play
+from worldthread_lab.agents.explorer.agent import Explorer
+from worldthread_lab.agents.explorer.tidying import Tidier
+from worldthread_lab.envs import make
+from worldthread_lab.play.loop import Play
 
 FURNITURE = {
     "bookcase": "library",
@@ -96,7 +96,7 @@ def test_tidies_a_generated_house(game_cache: Path) -> None:
 
 
 def test_household_knowledge_names_no_ingredient_and_nothing_to_tidy(textworld_games: Path) -> None:
-    table = tomllib.loads(files("worldthread.agents.explorer").joinpath("household.toml").read_text("utf-8"))
+    table = tomllib.loads(files("worldthread_lab.agents.explorer").joinpath("household.toml").read_text("utf-8"))
     words = set(re.findall(r"[a-z]+", json.dumps(table).casefold()))
     phrases = {name for group in table.values() for names in group.values() for name in names}
     items = set(json.loads((textworld_games / "clean_places.json").read_text("utf-8"))["belongs"])

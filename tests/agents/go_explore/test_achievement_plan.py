@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.go_explore.achievement_plan import AchievementPlan, AchievementPlanner
+from worldthread_lab.agents.go_explore.achievement_plan import AchievementPlan, AchievementPlanner
 
 
 class Branches:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.go_explore.settings import DEFAULT_SETTINGS
+from worldthread_lab.agents.go_explore.settings import DEFAULT_SETTINGS
 
 
 def test_points_make_an_achievement_and_failing_again_makes_it_less_reliable(story: Any) -> None:

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents import make_agent
-from worldthread.agents.base import Percept
-from worldthread.envs import make
-from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.errors import AgentError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
 from worldthread.memory import Memory
-from worldthread.play.loop import Play
-from worldthread.play.step_record import StepRecord
+from worldthread_lab.agents import make_agent
+from worldthread_lab.agents.base import Percept
+from worldthread_lab.envs import make
+from worldthread_lab.envs.fake import ScriptedHouse, ScriptedWorld
+from worldthread_lab.play.loop import Play
+from worldthread_lab.play.step_record import StepRecord
 
 # each thing is far from the others, and there is more to do in vain than to any purpose
 HOUSE = ScriptedHouse(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worldthread.agents.go_explore.commands import USEFUL, form, gives_light, is_putting_down, promise, things_of
+from worldthread_lab.agents.go_explore.commands import USEFUL, form, gives_light, is_putting_down, promise, things_of
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 
 import pytest
 
-from worldthread.agents.go_explore.achievement_plan import AchievementPlanner, AchievementProposal
-from worldthread.agents.go_explore.achievements import Achievement
-from worldthread.agents.go_explore.agent import GoExplore
-from worldthread.agents.go_explore.promises import Promises
-from worldthread.agents.go_explore.settings import GoExploreSettings
-from worldthread.agents.go_explore.state_graph import Route, StateAction, StateGraph, StateVisit, best_of_places
-from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.graph import TemporalGraph
-from worldthread.play.loop import Play
+from worldthread_lab.agents.go_explore.achievement_plan import AchievementPlanner, AchievementProposal
+from worldthread_lab.agents.go_explore.achievements import Achievement
+from worldthread_lab.agents.go_explore.agent import GoExplore
+from worldthread_lab.agents.go_explore.promises import Promises
+from worldthread_lab.agents.go_explore.settings import GoExploreSettings
+from worldthread_lab.agents.go_explore.state_graph import Route, StateAction, StateGraph, StateVisit, best_of_places
+from worldthread_lab.envs.fake import ScriptedHouse, ScriptedWorld
+from worldthread_lab.play.loop import Play
 
 DIRECTIONS = ("north", "south", "east", "west", "up", "down")
 

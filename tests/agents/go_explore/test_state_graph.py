@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from worldthread.agents.go_explore.state_graph import Route, StateAction, StateGraph, StateVisit, dark_title
+from worldthread_lab.agents.go_explore.state_graph import Route, StateAction, StateGraph, StateVisit, dark_title
 
 NORTH_END = "Corridor\nA long corridor of grey stone ends here below a barred window, far above the floor."
 SOUTH_END = "Corridor\nTorches smoke along this corridor, whose south wall bears the arms of some forgotten king."

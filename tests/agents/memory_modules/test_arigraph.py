@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.ariadne import Ariadne
-from worldthread.agents.base import Percept
-from worldthread.agents.memory_modules import Situation
-from worldthread.agents.memory_modules.arigraph import AriGraphModule
 from worldthread.errors import InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
 from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.agents.ariadne import Ariadne
+from worldthread_lab.agents.base import Percept
+from worldthread_lab.agents.memory_modules import Situation
+from worldthread_lab.agents.memory_modules.arigraph import AriGraphModule
 
 SEEN = {
     "-= Kitchen =-\nA table, on it a note. Exits: east.": (

@@ -11,16 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from worldthread.agents.ariadne import Ariadne
-from worldthread.agents.base import Percept
-from worldthread.agents.memory_modules import MEMORY_MODULES, MemoryModule, Situation
-from worldthread.agents.memory_modules.base import render_steps
-from worldthread.agents.memory_modules.history import FullHistoryModule
-from worldthread.agents.memory_modules.oracle import OracleModule
-from worldthread.agents.memory_modules.rag import DECAY, RagModule
-from worldthread.agents.memory_modules.reflexion import ReflexionModule
-from worldthread.agents.memory_modules.simulacra import SimulacraModule
-from worldthread.agents.memory_modules.worldthread import WorldthreadModule
 from worldthread.errors import InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
@@ -30,6 +20,16 @@ from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.fake_player import FakePlayer
 from worldthread.types import Episode
+from worldthread_lab.agents.ariadne import Ariadne
+from worldthread_lab.agents.base import Percept
+from worldthread_lab.agents.memory_modules import MEMORY_MODULES, MemoryModule, Situation
+from worldthread_lab.agents.memory_modules.base import render_steps
+from worldthread_lab.agents.memory_modules.history import FullHistoryModule
+from worldthread_lab.agents.memory_modules.oracle import OracleModule
+from worldthread_lab.agents.memory_modules.rag import DECAY, RagModule
+from worldthread_lab.agents.memory_modules.reflexion import ReflexionModule
+from worldthread_lab.agents.memory_modules.simulacra import SimulacraModule
+from worldthread_lab.agents.memory_modules.worldthread import WorldthreadModule
 
 OPENING = """\
 -= Kitchen =-

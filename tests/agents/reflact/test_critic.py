@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worldthread.agents.reflact.critic import (
+from worldthread_lab.agents.reflact.critic import (
     ActionOutcome,
     CriticVerdict,
     RoomLog,
@@ -13,7 +13,7 @@ from worldthread.agents.reflact.critic import (
     judge,
     suggestion,
 )
-from worldthread.agents.reflact.settings import DEFAULT_SETTINGS
+from worldthread_lab.agents.reflact.settings import DEFAULT_SETTINGS
 
 LOOKED = ActionOutcome("look", "A room.")
 NORTH_BLOCKED = ActionOutcome("go north", "You can't go that way.")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from worldthread import Episode, Fact
-from worldthread.agents.reflact.lookup import look_up, surroundings
-from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.types import Extraction
+from worldthread_lab.agents.reflact.lookup import look_up, surroundings
+from worldthread_lab.game import vocabulary as v
 
 FACTS = (
     v.kind("Hall", "room"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worldthread.agents.reflact.loop_detector import LoopDetector, is_talk, talk_is_stalled
+from worldthread_lab.agents.reflact.loop_detector import LoopDetector, is_talk, talk_is_stalled
 
 
 def watched(*moves: tuple[str | None, float, str | None]) -> LoopDetector:

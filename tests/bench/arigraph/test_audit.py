@@ -14,8 +14,13 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.bench.arigraph.action_replay import ActionReplay, game_command
-from worldthread.bench.arigraph.audit import (
+from worldthread.cli.main import app
+from worldthread.errors import FormatError
+from worldthread.extract.base import GameStep
+from worldthread.graph import TemporalGraph
+from worldthread.types import Episode
+from worldthread_lab.bench.arigraph.action_replay import ActionReplay, game_command
+from worldthread_lab.bench.arigraph.audit import (
     DROPPED,
     FOUND,
     NEVER_HELD,
@@ -28,19 +33,14 @@ from worldthread.bench.arigraph.audit import (
     audit_runs,
     published_graphs,
 )
-from worldthread.bench.arigraph.audit_report import MEMORIES, mistakes, sample, to_dict
-from worldthread.bench.arigraph.claims import Claim, Claims, world_of
-from worldthread.bench.arigraph.log_texts import LoggedStep, Triplet, attempts, read_lines
-from worldthread.cli.main import app
-from worldthread.envs.base import Environment
-from worldthread.envs.textworld import open_textworld
-from worldthread.errors import FormatError
-from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameExtractor
-from worldthread.graph import TemporalGraph
-from worldthread.play.audit import Auditor
-from worldthread.play.audit_mapping import Key, true_facts
-from worldthread.types import Episode
+from worldthread_lab.bench.arigraph.audit_report import MEMORIES, mistakes, sample, to_dict
+from worldthread_lab.bench.arigraph.claims import Claim, Claims, world_of
+from worldthread_lab.bench.arigraph.log_texts import LoggedStep, Triplet, attempts, read_lines
+from worldthread_lab.envs.base import Environment
+from worldthread_lab.envs.textworld import open_textworld
+from worldthread_lab.game.extractor import GameExtractor
+from worldthread_lab.play.audit import Auditor
+from worldthread_lab.play.audit_mapping import Key, true_facts
 
 Runs = dict[tuple[str, int], list[LoggedStep]]
 
@@ -161,7 +161,7 @@ def test_a_name_with_a_state_gives_the_state_away() -> None:
 
 def test_the_table_is_consistent() -> None:
     table: dict[str, Any] = tomllib.loads(
-        files("worldthread.bench.arigraph").joinpath("claims.toml").read_text("utf-8")
+        files("worldthread_lab.bench.arigraph").joinpath("claims.toml").read_text("utf-8")
     )
     variables = re.compile(r"\$\w+|\{\w+\}")
     for rule in table["rule"]:

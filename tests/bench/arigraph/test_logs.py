@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from worldthread.bench.arigraph.graph_replay import Cause
-from worldthread.bench.arigraph.logs import ReplayReport, format_report, replay
 from worldthread.errors import FormatError, InputError
+from worldthread_lab.bench.arigraph.graph_replay import Cause
+from worldthread_lab.bench.arigraph.logs import ReplayReport, format_report, replay
 
 
 @pytest.fixture(scope="module")

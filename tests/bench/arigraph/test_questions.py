@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.bench.arigraph.questions import (
+from worldthread.cli.main import app
+from worldthread.errors import AnswerError, InputError
+from worldthread.models import embedder
+from worldthread.models.chat import ChatRequest
+from worldthread.models.fake_chat import FakeChat
+from worldthread.types import Extraction, Fact
+from worldthread_lab.bench.arigraph.questions import (
     PUBLISHED,
     PassageGraph,
     QuestionReader,
@@ -17,15 +23,9 @@ from worldthread.bench.arigraph.questions import (
     log_figures,
     passages_of,
 )
-from worldthread.bench.datasets import Dataset, Passage, Question
-from worldthread.bench.qa.results import QuestionResults
-from worldthread.cli.main import app
-from worldthread.errors import AnswerError, InputError
-from worldthread.models import embedder
-from worldthread.models.chat import ChatRequest
-from worldthread.models.fake_chat import FakeChat
-from worldthread.retrieve.published.arigraph import episodic_relevance
-from worldthread.types import Extraction, Fact
+from worldthread_lab.bench.datasets import Dataset, Passage, Question
+from worldthread_lab.bench.qa.results import QuestionResults
+from worldthread_lab.published.arigraph import episodic_relevance
 
 pytestmark = pytest.mark.model
 
@@ -184,8 +184,8 @@ def test_the_published_logs_are_scored_and_searched(shared: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worldthread.bench.datasets.load", lambda *_: DATASET)
-    monkeypatch.setattr("worldthread.cli.bench_qa.chat_model_named", lambda name: FakeChat(Model()))
+    monkeypatch.setattr("worldthread_lab.bench.datasets.load", lambda *_: DATASET)
+    monkeypatch.setattr("worldthread_lab.cli.bench_qa.chat_model_named", lambda name: FakeChat(Model()))
     words = ["bench", "arigraph-qa", "--dataset", "musique", "--model", "x", "--no-cache", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, [*words, "--json"], catch_exceptions=False)
     assert result.exit_code == 0, result.output

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from worldthread.bench.datasets import Dataset, Passage, Question, load
-from worldthread.bench.datasets.preparation import first, gold_only, split_paragraphs, within_length
 from worldthread.errors import FormatError, InputError
 from worldthread.types import Fact
+from worldthread_lab.bench.datasets import Dataset, Passage, Question, load
+from worldthread_lab.bench.datasets.preparation import first, gold_only, split_paragraphs, within_length
 
 HARBOUR = ["Port Lind is a harbour town.", " It lies on the river Arn."]
 RIVER = ["The Arn is a river.", " It rises in the Tarn hills and ends in Lake Moor."]

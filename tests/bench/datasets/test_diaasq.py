@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from worldthread.bench.datasets import Dataset, load
-from worldthread.bench.datasets.diaasq import CONTRADICTED
-from worldthread.bench.datasets.diaasq_files import detokenised
-from worldthread.bench.qa.metrics import exact_match
 from worldthread.errors import FormatError
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.types import Fact
+from worldthread_lab.bench.datasets import Dataset, load
+from worldthread_lab.bench.datasets.diaasq import CONTRADICTED
+from worldthread_lab.bench.datasets.diaasq_files import detokenised
+from worldthread_lab.bench.qa.metrics import exact_match
 
 DAY = 86400.0
 
@@ -360,6 +360,6 @@ def test_the_files_beside_are_read_too(tmp_path: Path) -> None:
 
 
 def test_at_most_as_many_questions_as_in_the_paper(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worldthread.bench.datasets.diaasq.PERSONALAI_QUESTIONS", 50)
+    monkeypatch.setattr("worldthread_lab.bench.datasets.diaasq.PERSONALAI_QUESTIONS", 50)
     assert len(load("diaasq_personalai", path).questions) == 50
     assert len(load("diaasq_personalai", path, limit=20).questions) == 20

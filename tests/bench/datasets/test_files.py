@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from worldthread.bench.datasets import datasets, load
-from worldthread.bench.datasets.files import read_array
 from worldthread.errors import FormatError, InputError
+from worldthread_lab.bench.datasets import datasets, load
+from worldthread_lab.bench.datasets.files import read_array
 
 HOTPOT: dict[str, Any] = {
     "_id": "q1",
@@ -101,7 +101,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_long_arrays_are_read_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worldthread.bench.datasets.files._BLOCK", 7)
+    monkeypatch.setattr("worldthread_lab.bench.datasets.files._BLOCK", 7)
     values = [{"a": "x" * n, "b": [n, {"c": None}]} for n in range(30)]
     path = write_json(tmp_path / "array.json", {"Version": 12345678.25, "x": values, "Data": values, "after": 1})
     assert list(read_array(path, dict, "an array", member="Data")) == values

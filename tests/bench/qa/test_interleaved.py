@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.bench.qa.interleaved import MOST_HITS, InterleavedAnswerer
-from worldthread.bench.qa.pipeline import AnsweredQuestion, Pipeline
-from worldthread.bench.qa.retrieval_spec import RetrievalSpec
-from worldthread.bench.qa.run import QASetup
-from worldthread.bench.qa.stages import Answerer, Retriever
 from worldthread.errors import InputError
 from worldthread.memory import Memory
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat
 from worldthread.types import Episode, Extraction, Thesis
+from worldthread_lab.bench.qa.interleaved import MOST_HITS, InterleavedAnswerer
+from worldthread_lab.bench.qa.pipeline import AnsweredQuestion, Pipeline
+from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
+from worldthread_lab.bench.qa.run import QASetup
+from worldthread_lab.bench.qa.stages import Answerer, Retriever
 
 EMBEDDER = FakeEmbedder()
 PASSAGES = (

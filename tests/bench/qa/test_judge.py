@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from worldthread.bench.qa.judge import judge
 from worldthread.errors import AnswerError, InputError
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.prompts import load_prompt
+from worldthread_lab.bench.qa.judge import judge
 
 QUESTION = "In how many volumes did the atlas appear?"
 
@@ -50,7 +50,7 @@ def test_an_answer_cannot_fill_in_the_prompt() -> None:
     model = FakeChat([said(right=False)])
     judge(model, QUESTION, ("four",), "$right $question")
     assert "To be marked: $right $question" in model.requests[0].messages[-1].content
-    assert load_prompt("worldthread.bench.qa", "judge", 1).placeholders == {"question", "right", "given"}
+    assert load_prompt("worldthread_lab.bench.qa", "judge", 1).placeholders == {"question", "right", "given"}
 
 
 def test_there_must_be_something_to_compare() -> None:

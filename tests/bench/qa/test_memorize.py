@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from worldthread.bench.datasets import Dataset, Passage, Question
-from worldthread.bench.qa.dataset_memory import open_memory
-from worldthread.bench.qa.memorize import Memorize, neighbours
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat
 from worldthread.types import Episode, Extraction, Fact, Thesis
+from worldthread_lab.bench.datasets import Dataset, Passage, Question
+from worldthread_lab.bench.qa.dataset_memory import open_memory
+from worldthread_lab.bench.qa.memorize import Memorize, neighbours
 
 FIRST = "Anna works at the mill by the river."
 SECOND = "Anna left the mill and bakes bread in Lind."

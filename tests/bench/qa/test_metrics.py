@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worldthread.bench.qa.metrics import SCRIPTS, Script, exact_match, f1, normalise_answer, recall_at, share_among
 from worldthread.errors import InputError
+from worldthread_lab.bench.qa.metrics import SCRIPTS, Script, exact_match, f1, normalise_answer, recall_at, share_among
 
 PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 

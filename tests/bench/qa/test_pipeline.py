@@ -9,11 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.bench.qa.fact_filter import FactFilter
-from worldthread.bench.qa.pipeline import AnsweredQuestion, Pipeline
-from worldthread.bench.qa.retrieval_spec import RetrievalSpec
-from worldthread.bench.qa.stage_cache import KIND, StageCache
-from worldthread.bench.qa.stages import (
+from worldthread.caches import open_cache
+from worldthread.errors import AnswerError, InputError
+from worldthread.memory import Memory
+from worldthread.models.chat import ChatRequest
+from worldthread.models.fake import FakeEmbedder
+from worldthread.models.fake_chat import FakeChat
+from worldthread.retrieve import Query, RetrievalIndex, Scores, methods
+from worldthread.types import Episode, Extraction, Fact, Thesis
+from worldthread_lab.bench.qa.fact_filter import FactFilter
+from worldthread_lab.bench.qa.pipeline import AnsweredQuestion, Pipeline
+from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
+from worldthread_lab.bench.qa.stage_cache import KIND, StageCache
+from worldthread_lab.bench.qa.stages import (
     NameMatcher,
     QuestionInProgress,
     Retriever,
@@ -22,14 +30,6 @@ from worldthread.bench.qa.stages import (
     entities_by_rule,
     no_entities,
 )
-from worldthread.caches import open_cache
-from worldthread.errors import AnswerError, InputError
-from worldthread.memory import Memory
-from worldthread.models.chat import ChatRequest
-from worldthread.models.fake import FakeEmbedder
-from worldthread.models.fake_chat import FakeChat
-from worldthread.retrieve import METHODS, Query, RetrievalIndex, Scores
-from worldthread.types import Episode, Extraction, Fact, Thesis
 
 EMBEDDER = FakeEmbedder()
 
@@ -96,7 +96,7 @@ def test_without_a_model_the_best_statement_answers(memory: Memory) -> None:
     assert result.totals.calls == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods())
 def test_every_method_takes_part(memory: Memory, method: str) -> None:
     pipeline = Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec(method)))
     result = pipeline.run(memory.record, "Who is married, Ben and Anna?")

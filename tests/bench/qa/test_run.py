@@ -16,16 +16,6 @@ import pytest
 from typer.testing import CliRunner
 
 from worldthread.answer import PROMPT_VERSIONS
-from worldthread.bench.datasets import Dataset, Passage, Question
-from worldthread.bench.qa.dataset_memory import figures_of, lengths_of, open_memory
-from worldthread.bench.qa.personalai import personalai
-from worldthread.bench.qa.published import published_tables
-from worldthread.bench.qa.report import write_report
-from worldthread.bench.qa.results import QuestionResults
-from worldthread.bench.qa.retrieval_spec import RetrievalSpec
-from worldthread.bench.qa.run import QASetup, measure
-from worldthread.bench.qa.summary import summary
-from worldthread.bench.qa.tables import Table, three
 from worldthread.cli.main import app
 from worldthread.errors import BudgetError, FormatError, InputError, ModelCallError, StoreLockedError
 from worldthread.models.chat import ChatRequest
@@ -33,6 +23,16 @@ from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeAnswer, FakeChat
 from worldthread.models.prompts import PromptSet, use_prompts
 from worldthread.types import Fact
+from worldthread_lab.bench.datasets import Dataset, Passage, Question
+from worldthread_lab.bench.qa.dataset_memory import figures_of, lengths_of, open_memory
+from worldthread_lab.bench.qa.personalai import personalai
+from worldthread_lab.bench.qa.published import published_tables
+from worldthread_lab.bench.qa.report import write_report
+from worldthread_lab.bench.qa.results import QuestionResults
+from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
+from worldthread_lab.bench.qa.run import QASetup, measure
+from worldthread_lab.bench.qa.summary import summary
+from worldthread_lab.bench.qa.tables import Table, three
 
 pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worldthread[report]'")
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from worldthread.bench.qa.text_metrics import TEXT_METRICS, bertscore, bleu, meteor, rouge, text_metric
 from worldthread.errors import InputError
+from worldthread_lab.bench.qa.text_metrics import TEXT_METRICS, bertscore, bleu, meteor, rouge, text_metric
 
 
 def test_bleu_is_the_geometric_mean_of_the_precisions() -> None:

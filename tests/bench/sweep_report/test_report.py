@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.bench.sweep_report.plays import read_sweep
-from worldthread.bench.sweep_report.plots import Plot, plots_of
-from worldthread.bench.sweep_report.report import tables_of, write_sweep_report
-from worldthread.bench.sweep_report.tables import AgentTable
-from worldthread.bench.sweep_report.tables_memory import nethack
 from worldthread.cli.main import app
-from worldthread.cli.running import PlaySettings, runs_of
 from worldthread.errors import FormatError, InputError
-from worldthread.play.run import Run
-from worldthread.play.run_files import play_in
-from worldthread.play.sweep import SweepResults, play_run
+from worldthread_lab.bench.sweep_report.plays import read_sweep
+from worldthread_lab.bench.sweep_report.plots import Plot, plots_of
+from worldthread_lab.bench.sweep_report.report import tables_of, write_sweep_report
+from worldthread_lab.bench.sweep_report.tables import AgentTable
+from worldthread_lab.bench.sweep_report.tables_memory import nethack
+from worldthread_lab.cli.running import PlaySettings, runs_of
+from worldthread_lab.play.run import Run
+from worldthread_lab.play.run_files import play_in
+from worldthread_lab.play.sweep import SweepResults, play_run
 
 pytestmark = pytest.mark.games  # brings what reports need
 

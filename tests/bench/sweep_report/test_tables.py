@@ -11,22 +11,22 @@ import numpy as np
 import orjson
 import pytest
 
-from worldthread.agents import AGENTS, agent_class, agent_options
-from worldthread.agents.memory_modules import MEMORY_MODULES
-from worldthread.bench.sweep_report.lines import facts, over_moves, over_seconds, updates
-from worldthread.bench.sweep_report.plays import FinishedPlay, PlayGroup, Sweep, read_sweep
-from worldthread.bench.sweep_report.published import SWITCHES, plain_name, published, published_model
-from worldthread.bench.sweep_report.report import tables_of
-from worldthread.bench.sweep_report.tables import AgentTable, compact, dollars, in_markdown
-from worldthread.bench.sweep_report.tables_gap import gap_closed
-from worldthread.envs import games
 from worldthread.memory import Memory
 from worldthread.models.fake import FakeEmbedder
-from worldthread.play.run import Run
-from worldthread.play.run_files import MODULE_MEMORY_FILE
-from worldthread.play.sweep import SweepResults, play_run
-from worldthread.play.trajectory import TRAJECTORY_FILE
 from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.agents import AGENTS, agent_class, agent_options
+from worldthread_lab.agents.memory_modules import MEMORY_MODULES
+from worldthread_lab.bench.sweep_report.lines import facts, over_moves, over_seconds, updates
+from worldthread_lab.bench.sweep_report.plays import FinishedPlay, PlayGroup, Sweep, read_sweep
+from worldthread_lab.bench.sweep_report.published import SWITCHES, plain_name, published, published_model
+from worldthread_lab.bench.sweep_report.report import tables_of
+from worldthread_lab.bench.sweep_report.tables import AgentTable, compact, dollars, in_markdown
+from worldthread_lab.bench.sweep_report.tables_gap import gap_closed
+from worldthread_lab.envs import games
+from worldthread_lab.play.run import Run
+from worldthread_lab.play.run_files import MODULE_MEMORY_FILE
+from worldthread_lab.play.sweep import SweepResults, play_run
+from worldthread_lab.play.trajectory import TRAJECTORY_FILE
 
 pytestmark = pytest.mark.games  # brings what reports need
 

@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worldthread.errors import InputError
-from worldthread.extract.arigraph.extractor import (
+from worldthread.extract.base import Extractor
+from worldthread.graph import TemporalGraph
+from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.arigraph.extractor import (
     AriGraphExtractor,
     DeletionOutcome,
     RoomChange,
@@ -18,12 +21,9 @@ from worldthread.extract.arigraph.extractor import (
     outdated_candidates,
     spatial_facts,
 )
-from worldthread.extract.arigraph.json_repair import Members, parse_object
-from worldthread.extract.arigraph.plan import ParsedSubGoal, WeightedAction, parse_action, parse_plan
-from worldthread.extract.arigraph.text import FailureReason, RepairKind, parse_outdated, parse_triplets
-from worldthread.extract.base import Extractor
-from worldthread.graph import TemporalGraph
-from worldthread.types import Episode, Extraction, Fact
+from worldthread_lab.arigraph.json_repair import Members, parse_object
+from worldthread_lab.arigraph.plan import ParsedSubGoal, WeightedAction, parse_action, parse_plan
+from worldthread_lab.arigraph.text import FailureReason, RepairKind, parse_outdated, parse_triplets
 
 PARSERS = (parse_triplets, parse_outdated, parse_plan, parse_action)
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from worldthread.extract.game.commands import direction_of
+from worldthread_lab.game.commands import direction_of
 
 
 def test_directions() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from worldthread.extract.game.english import (
+from worldthread_lab.game.english import (
     COOKING_STATES,
     MentionedThing,
     is_legible,

@@ -11,9 +11,9 @@ import pytest
 
 import worldthread
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.types import Episode, Extraction, Fact, Thesis
+from worldthread_lab.game.extractor import GameExtractor
 
 EXTRACTOR = GameExtractor()
 

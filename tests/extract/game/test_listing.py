@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameExtractor
-from worldthread.extract.game.listing import extract_listings, items
-from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.types import Episode, Fact
+from worldthread_lab.game.extractor import GameExtractor
+from worldthread_lab.game.listing import extract_listings, items
+from worldthread_lab.game.statement_collector import StatementCollector
 
 ROOM = "Shed\nThis is a shed full of tools, and the only way out of it is the door to the south."
 

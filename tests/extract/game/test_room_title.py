@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from worldthread.extract.game.room_identity import description_digest, shows_set_apart
-from worldthread.extract.game.room_title import find_room_title
+from worldthread_lab.game.room_identity import description_digest, shows_set_apart
+from worldthread_lab.game.room_title import find_room_title
 
 DESCRIPTION = "A long bare room with a window in the east wall and nothing else at all."
 TITLES = [

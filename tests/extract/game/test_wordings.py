@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.names import normalise_name
 from worldthread.types import Episode
+from worldthread_lab.game.extractor import GameExtractor
 
 START = "Shed\nThis is a shed full of tools, and the only way out of it is the door to the south."
 CASES: list[dict[str, Any]] = [

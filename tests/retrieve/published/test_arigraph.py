@@ -14,8 +14,8 @@ from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Query, RetrievalIndex
-from worldthread.retrieve.published.arigraph import AriGraphSettings, arigraph
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
+from worldthread_lab.published.arigraph import AriGraphSettings, arigraph
 
 EMBEDDER = FakeEmbedder()
 

@@ -11,11 +11,11 @@ import pytest
 
 from worldthread.errors import InputError
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve.published.astar import HEURISTICS, AStarSettings, astar, paths_between
-from worldthread.retrieve.published.astar_search import BatchedSearch, Heuristic
-from worldthread.retrieve.published.linking import pending_names
-from worldthread.retrieve.published.traversal import EPISODE, KINDS, OBJECT
 from worldthread.types import Fact, Thesis
+from worldthread_lab.published.astar import HEURISTICS, AStarSettings, astar, paths_between
+from worldthread_lab.published.astar_search import BatchedSearch, Heuristic
+from worldthread_lab.published.linking import pending_names
+from worldthread_lab.published.traversal import EPISODE, KINDS, OBJECT
 
 networkx = pytest.importorskip("networkx")
 pytest.importorskip("scipy")  # networkx ranks with it

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worldthread.errors import InputError
-from worldthread.retrieve.published.beam import LEAST_SIMILARITY, BeamSettings, beam, paths_from
-from worldthread.retrieve.published.paths import QuestionSimilarity
-from worldthread.retrieve.published.traversal import KINDS, LETTERS, OBJECT
 from worldthread.types import Fact, Thesis
+from worldthread_lab.published.beam import LEAST_SIMILARITY, BeamSettings, beam, paths_from
+from worldthread_lab.published.paths import QuestionSimilarity
+from worldthread_lab.published.traversal import KINDS, LETTERS, OBJECT
 
 SETTINGS = st.builds(
     BeamSettings,

@@ -11,10 +11,10 @@ from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Query, RetrievalIndex, Scores
-from worldthread.retrieve.published.hipporag import PageRankSettings, pagerank
-from worldthread.retrieve.published.name_vectors import Synonyms
-from worldthread.retrieve.published.personalized_pagerank import PersonalizedPageRank
 from worldthread.types import Episode, Extraction, Fact, Thesis
+from worldthread_lab.published.hipporag import PageRankSettings, pagerank
+from worldthread_lab.published.name_vectors import Synonyms
+from worldthread_lab.published.personalized_pagerank import PersonalizedPageRank
 
 networkx = pytest.importorskip("networkx")
 pytest.importorskip("scipy")  # networkx ranks with it

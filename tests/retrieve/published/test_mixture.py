@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from worldthread.errors import InputError
 from worldthread.retrieve import Query, RetrievalIndex, Scores, method
-from worldthread.retrieve.published.astar import AStarSettings, astar
-from worldthread.retrieve.published.beam import BeamSettings, beam
-from worldthread.retrieve.published.mixture import MixtureSettings, mixture
-from worldthread.retrieve.published.water_circles import WaterCirclesSettings, water_circles
+from worldthread_lab.published.astar import AStarSettings, astar
+from worldthread_lab.published.beam import BeamSettings, beam
+from worldthread_lab.published.mixture import MixtureSettings, mixture
+from worldthread_lab.published.water_circles import WaterCirclesSettings, water_circles
 
 QUESTIONS = ("What joins Name1 and Name2?", "Name3, Name4 and Name5", "Name6?", "who works for whom?")
 TRAVERSALS = ("astar", "water_circles", "beam", "mixture")

@@ -22,12 +22,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from worldthread.retrieve.published.astar import AStarSettings, astar
-from worldthread.retrieve.published.beam import BeamSettings, beam
-from worldthread.retrieve.published.linking import pending_names
-from worldthread.retrieve.published.mixture import MixtureSettings, mixture
-from worldthread.retrieve.published.water_circles import WaterCirclesSettings, water_circles
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
+from worldthread_lab.published.astar import AStarSettings, astar
+from worldthread_lab.published.beam import BeamSettings, beam
+from worldthread_lab.published.linking import pending_names
+from worldthread_lab.published.mixture import MixtureSettings, mixture
+from worldthread_lab.published.water_circles import WaterCirclesSettings, water_circles
 
 pytestmark = pytest.mark.thorough
 networkx = pytest.importorskip("networkx")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from worldthread.errors import InputError
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import sparse
-from worldthread.retrieve.published.linking import COMMON, PROPER, entities_of, link, pending_names
-from worldthread.retrieve.published.paths import THROUGH_EPISODE, GraphPath, descending, in_words, inner, lowest
-from worldthread.retrieve.published.traversal import EPISODE, KINDS, LETTERS, OBJECT, THESIS, FilteredGraph
 from worldthread.types import Fact, Thesis
+from worldthread_lab.published.linking import COMMON, PROPER, entities_of, link, pending_names
+from worldthread_lab.published.paths import THROUGH_EPISODE, GraphPath, descending, in_words, inner, lowest
+from worldthread_lab.published.traversal import EPISODE, KINDS, LETTERS, OBJECT, THESIS, FilteredGraph
 
 ANNA = Thesis("Anna lives in Oslo", ("Anna", "Oslo"), aspect="home of anna")
 LATER = Thesis("Anna lives in Rome", ("Anna", "Rome"), aspect="home of anna")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from worldthread.errors import InputError
-from worldthread.retrieve.published.traversal import KINDS, OBJECT
-from worldthread.retrieve.published.water_circles import WaterCirclesSettings, circle_around, water_circles
 from worldthread.types import Fact, Thesis
+from worldthread_lab.published.traversal import KINDS, OBJECT
+from worldthread_lab.published.water_circles import WaterCirclesSettings, circle_around, water_circles
 
 networkx = pytest.importorskip("networkx")
 pytest.importorskip("scipy")  # networkx ranks with it
