@@ -128,3 +128,19 @@ def test_a_broken_package_leaves_the_commands_of_the_memory(package: Path, tmp_p
     assert (asked.returncode, asked.stdout) == (2, "")
     assert asked.stderr.startswith("error: the package stranger (stranger_gone:add) adds 'stranger'")
     assert program("namespaces", more=tmp_path).stderr.count("stranger") == 0
+
+
+@pytest.mark.web
+def test_a_broken_package_leaves_the_pages_of_the_memory(
+    package: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from worldthread.server_access import Access
+    from worldthread.web.app import create_app
+    from worldthread.web.app_state import AppState
+
+    package.write_text("[worldthread.pages]\nstranger = stranger_gone:Pages\n")
+    with AppState(tmp_path / "memory.worldthread") as app_state:
+        create_app(app_state, {}, Access.for_web("127.0.0.1", 8766))
+        (own,) = [one for one in app_state.memory_list() if one["key"] == "file"]
+    assert own["label"] == "memory.worldthread"
+    assert "the package stranger (stranger_gone:Pages) adds 'stranger'" in caplog.text

@@ -78,7 +78,7 @@ LABORATORY = [
     {"agents"},
     {"play", "setting_parts"},
     {"bench"},
-    {"cli", "__init__"},
+    {"cli", "mcp", "web", "__init__"},
 ]
 """Of each wing from the ground up: a part may import parts of its own layer and of those below."""
 
@@ -100,21 +100,6 @@ HIGHEST_OF_MEMORY = {
     "worldthread_lab.bench": "worldthread.adapters",
 }
 """For each part of the laboratory above its worlds the highest layer of the memory that it may import."""
-
-NOT_MOVED = {
-    "worldthread.mcp.configuration",
-    "worldthread.mcp.game",
-    "worldthread.mcp.game_play",
-    "worldthread.mcp.game_text",
-    "worldthread.web.app_state",
-    "worldthread.web.memory_routes",
-    "worldthread.web.play_control",
-    "worldthread.web.play_settings",
-    "worldthread.web.plays",
-    "worldthread.web.run_folder",
-    "worldthread.web.run_routes",
-}
-"""What still imports the laboratory from within the memory, and shall move there."""
 
 CORE = {
     "filelock", "msgspec", "numpy", "onnxruntime", "orjson", "pystemmer", "python-dateutil", "rich", "simsimd",
@@ -191,7 +176,7 @@ def is_allowed(module: str, target: str) -> bool:
     """Whether a module may import another one, by the floors of both."""
     one, other = part(module), part(target)
     if wing(module) == "worldthread" and wing(target) == "worldthread_lab":
-        return module in NOT_MOVED
+        return False
     if one == "worldthread_lab.envs":
         return other in ENVS_MAY_IMPORT
     if wing(target) == "worldthread" and one in HIGHEST_OF_MEMORY:
@@ -214,17 +199,17 @@ def test_imports_point_one_way() -> None:
 
 
 def test_the_memory_never_imports_the_laboratory() -> None:
-    """Not in functions, not for type checkers; but for what has not moved yet, and no more of that than is needed."""
+    """Not in functions, not for type checkers, not by name."""
     found = {
         module
         for module, targets in imports().items()
         if wing(module) == "worldthread" and any(wing(target) == "worldthread_lab" for target in targets)
     }
-    assert found == NOT_MOVED
+    assert found == set()
     named = [  # modules that registries import by name
         f"{module}: {node.value}"
         for module, path in modules().items()
-        if wing(module) == "worldthread" and module not in NOT_MOVED
+        if wing(module) == "worldthread"
         for node in nodes(path)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)

@@ -26,11 +26,17 @@ COMMANDS: Final = "worldthread.commands"
 METHODS: Final = "worldthread.methods"
 """The group of retrieval methods, as functions; see :mod:`worldthread.retrieve`."""
 
+PAGES: Final = "worldthread.pages"
+"""The group of what makes a :class:`~worldthread.web.added_pages.AddedPages`."""
+
 PROMPTS: Final = "worldthread.prompts"
 """The group of packages whose prompts can be replaced, by area; see :mod:`worldthread.models.prompts`."""
 
 SETTINGS: Final = "worldthread.settings"
 """The group of parts that have settings, each a :class:`worldthread.settings.SettingsPart`."""
+
+TOOLS: Final = "worldthread.tools"
+"""The group of servers of MCP tools, by what they serve instead of a memory; see :mod:`worldthread.mcp.prepared`."""
 
 
 @cache

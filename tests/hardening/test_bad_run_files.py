@@ -314,7 +314,7 @@ def test_a_model_whose_name_is_half_a_character_is_refused(root: Path) -> None:
 
 
 def test_trajectories_keep_the_files_in_ram_bounded(root: Path) -> None:
-    from worldthread.web import run_folder
+    from worldthread_lab.web import run_folder
 
     cache: Any = run_folder._FileCache(10, max_bytes=100)
     for number in range(8):
@@ -327,7 +327,7 @@ def test_trajectories_keep_the_files_in_ram_bounded(root: Path) -> None:
 
 
 def test_a_run_that_went_is_not_found(root: Path) -> None:
-    from worldthread.web.run_folder import RunFolder
+    from worldthread_lab.web.run_folder import RunFolder
 
     runs = RunFolder(root)
     (honest,) = (run for run in runs.runs() if run["name"] == "honest")

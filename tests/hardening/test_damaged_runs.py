@@ -28,7 +28,6 @@ from worldthread.models.fake_player import FakePlayer
 from worldthread.models.recording import RecordingChat, ReplayChat
 from worldthread.models.recording_file import read_recording
 from worldthread.models.request_key import request_key
-from worldthread.web.run_folder import RunFolder
 from worldthread_lab.agents import AGENTS, agent_class
 from worldthread_lab.agents.memory_modules import MEMORY_MODULES, ModuleContext, make_memory_module
 from worldthread_lab.play.run import Run
@@ -36,6 +35,7 @@ from worldthread_lab.play.run_files import play_in, read_summary, replay, run_of
 from worldthread_lab.play.run_page import write_report
 from worldthread_lab.play.sweep import SweepResults, play_run, read_progress, read_results
 from worldthread_lab.play.trajectory import read_trajectory
+from worldthread_lab.web.run_folder import RunFolder
 
 pytestmark = [pytest.mark.thorough, pytest.mark.web]
 

@@ -65,8 +65,8 @@ async def inside(game: str = "tiny-v1", **options: Any) -> AsyncIterator[Any]:
     """A client of a server in this process."""
     from mcp import Client
 
-    from worldthread.mcp.game import SharedGame
-    from worldthread.mcp.game_tools import create_game_server
+    from worldthread_lab.mcp.game import SharedGame
+    from worldthread_lab.mcp.game_tools import create_game_server
 
     async with Client(create_game_server(SharedGame(game, **options))) as client:
         yield client
@@ -248,8 +248,8 @@ def test_zork_over_stdio(zork: str) -> None:
 @pytest.mark.games
 @pytest.mark.parametrize("whose", ["ours", "jericho", "none"])
 def test_the_list_of_valid_actions_is_chosen(whose: Any, zork: str) -> None:
-    from worldthread.mcp.configuration import game_configuration
-    from worldthread.mcp.game import SharedGame
+    from worldthread_lab.mcp.game import SharedGame
+    from worldthread_lab.mcp.game_server import game_configuration
 
     with closing(SharedGame(zork, valid_actions=whose)) as game:
         assert f'"--valid-actions",\n        "{whose}"' in game_configuration(game)
@@ -558,8 +558,8 @@ def test_the_command_says_what_does_not_go_together(tmp_path: Path) -> None:
 
 
 def test_the_entry_to_paste_names_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from worldthread.mcp.configuration import game_configuration
-    from worldthread.mcp.game import SharedGame
+    from worldthread_lab.mcp.game import SharedGame
+    from worldthread_lab.mcp.game_server import game_configuration
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WORLDTHREAD_GAMES", f"games{os.pathsep}/srv/games")

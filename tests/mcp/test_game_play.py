@@ -49,7 +49,7 @@ class Told(Environment):
 
 
 def play(env: Environment) -> Any:
-    from worldthread.mcp.game_play import GamePlay
+    from worldthread_lab.mcp.game_play import GamePlay
 
     return GamePlay(env, seed=0, run="told")
 
@@ -164,7 +164,7 @@ def test_valid_directions_are_ways_out() -> None:
 
 
 def test_a_record_holds_exactly_what_happened(tmp_path: Path) -> None:
-    from worldthread.mcp.game import PlayRecord
+    from worldthread_lab.mcp.game import PlayRecord
 
     path = tmp_path / "m"
     episodes = [Episode(f"text {number}", number, "game") for number in range(4)]

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from worldthread.graph.temporal import TemporalGraph
+from worldthread.models.config import FAKE_MODEL
 from worldthread.models.fake_chat import FakeChat
 from worldthread_lab.agents import agent_class
 from worldthread_lab.agents.attempts.base import PROMPT_CHARACTERS, prompt_characters_for
 from worldthread_lab.agents.attempts.glow import Glow
 from worldthread_lab.agents.attempts.trajectories import GAP, AttemptTrajectory, TrajectoryStep, render_trajectories
-from worldthread_lab.play.run_model import FAKE_MODEL, prompt_length
+from worldthread_lab.play.run_model import prompt_length
 
 
 def trajectories(count: int, moves: int) -> list[AttemptTrajectory]:

@@ -44,7 +44,7 @@ def story_and_steps() -> tuple[bytes, list[TrueStep]]:
 
 def client_views(env: Environment, actions: list[str]) -> Iterator[GraphView]:
     """Yield the memory of a client of the MCP server at the beginning and after each of its actions."""
-    from worldthread.mcp.game_play import GamePlay
+    from worldthread_lab.mcp.game_play import GamePlay
 
     play = GamePlay(env, seed=0, run="client")
     yield play.memory.view()

@@ -15,11 +15,11 @@ import pytest
 from worldthread.errors import FormatError, InputError, ModelCallError, ModelConfigError, UnknownGameError
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest
+from worldthread.models.config import model_name
 from worldthread.models.fake_player import FakePlayer
 from worldthread.models.recording_file import read_recording
 from worldthread_lab.play.run import Run, file_name
 from worldthread_lab.play.run_files import play_in, read_summary, replay
-from worldthread_lab.play.run_model import model_name
 from worldthread_lab.play.runs import limit_of, make_player, require_playable
 from worldthread_lab.play.trajectory import read_trajectory
 

@@ -229,7 +229,7 @@ def test_a_question_is_answered_by_the_model_of_the_server_when_asked_to(
     asked = "Where does Anna live?"
     assert home.post("/api/memories/file/ask", json={"question": asked}).status_code == 400  # no model
     answer = '{"reasoning": "It says so.", "answer": "In Paris", "support": "inferred", "sources": [1], "look_up": []}'
-    monkeypatch.setattr("worldthread_lab.play.run_model.model_name", lambda _: "a-model")
+    monkeypatch.setattr("worldthread.models.config.model_name", lambda _: "a-model")
     monkeypatch.setattr(home.app_state, "_model", FakeChat(lambda _: answer, name="a-model"))
     assert home.get("/api/about").json()["model"] == "a-model"
     told = home.post("/api/memories/file/ask", json={"question": asked}).json()

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from worldthread.web.event_stream import EventStream
 from worldthread_lab.play.run_files import replay
 from worldthread_lab.play.trajectory import read_trajectory
+from worldthread_lab.web.event_stream import EventStream
 
 pytestmark = pytest.mark.web
 
@@ -97,7 +97,7 @@ SEEN_SIX = {"last-event-id": "6"}
 
 
 def test_a_stream_says_that_it_is_there_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worldthread.web.event_stream._HEARTBEAT", 0.01)
+    monkeypatch.setattr("worldthread_lab.web.event_stream._HEARTBEAT", 0.01)
     stream = EventStream()
 
     async def first_words() -> list[bytes]:
@@ -308,7 +308,7 @@ def test_settings_that_do_not_exist_are_refused(client: Any, runs: Path, wrong: 
 
 
 def test_one_watcher_too_many_ends_the_oldest() -> None:
-    from worldthread.web.event_stream import EventStream, Watchers
+    from worldthread_lab.web.event_stream import EventStream, Watchers
 
     async def watch() -> None:
         watchers = Watchers(3)
@@ -337,7 +337,7 @@ def test_one_watcher_too_many_ends_the_oldest() -> None:
 
 
 def test_watchers_that_do_not_read_are_bounded_and_so_is_what_waits_for_them() -> None:
-    from worldthread.web.event_stream import EventStream, Watchers
+    from worldthread_lab.web.event_stream import EventStream, Watchers
 
     async def watch() -> None:
         watchers = Watchers(2)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import logging
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -16,12 +14,12 @@ from worldthread.cli.opening import DEFAULT_FILE, MemoryOption, MemoryPromptsOpt
 from worldthread.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from mcp.server.mcpserver import MCPServer
-
+    from worldthread.mcp.prepared import PreparedServer
     from worldthread.mcp.shared import SharedMemory
 
 _HOST: Final = "127.0.0.1"
 _PORT: Final = 8765
+_GAME: Final = "game"  # the entry point of what serves a game
 
 
 def mcp(
@@ -139,7 +137,7 @@ def mcp(
 
     known = () if clients is None else load_clients(clients)
 
-    def opened() -> _PreparedServer:
+    def opened() -> PreparedServer:
         if game is None:
             shared = SharedMemory(
                 memory.file,
@@ -183,24 +181,13 @@ def mcp(
         serve_http(served.server, access, listening, served.end_changes)
 
 
-@dataclass(frozen=True)
-class _PreparedServer:
-    """A server that is ready to run, with its names and its configuration for clients."""
-
-    server: MCPServer[None]
-    close: Callable[[], None]
-    title: str
-    name: str
-    stdio_entry: Callable[[], str]
-    end_changes: Callable[[], None] = lambda: None
-
-
-def _memory(shared: SharedMemory, *, reference_tools: bool) -> _PreparedServer:
+def _memory(shared: SharedMemory, *, reference_tools: bool) -> PreparedServer:
     from worldthread.mcp.configuration import MEMORY_SERVER, stdio_configuration
+    from worldthread.mcp.prepared import PreparedServer
     from worldthread.mcp.server import create_reference_server, create_server
 
     create = create_reference_server if reference_tools else create_server
-    return _PreparedServer(
+    return PreparedServer(
         create(shared), shared.close, str(shared.path), MEMORY_SERVER,
         lambda: stdio_configuration(shared, reference_tools=reference_tools), shared.end_changes,
     )  # fmt: skip
@@ -208,15 +195,13 @@ def _memory(shared: SharedMemory, *, reference_tools: bool) -> _PreparedServer:
 
 def _game(
     id: str, *, seed: int, path: Path | None, valid_actions: Literal["ours", "jericho", "none"] | None
-) -> _PreparedServer:
-    from worldthread.mcp.configuration import GAME_SERVER, game_configuration
-    from worldthread.mcp.game import SharedGame
-    from worldthread.mcp.game_tools import create_game_server
+) -> PreparedServer:
+    from worldthread.extensions import TOOLS, extensions, load_extension
 
-    game = SharedGame(id, seed=seed, path=path, valid_actions=valid_actions)
-    return _PreparedServer(
-        create_game_server(game), game.close, f"the game {game.id}", GAME_SERVER, lambda: game_configuration(game)
-    )
+    if _GAME not in extensions(TOOLS):
+        raise InputError("--game needs a package that adds games to worldthread, and none is installed")
+    prepared: PreparedServer = load_extension(TOOLS, _GAME)(id, seed=seed, path=path, valid_actions=valid_actions)
+    return prepared
 
 
 def _is_given(context: typer.Context, option: str) -> bool:

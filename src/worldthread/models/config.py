@@ -91,6 +91,9 @@ from worldthread.errors import FormatError, InputError, ModelConfigError
 from worldthread.models.prices import Price
 from worldthread.paths import default_cache_dir
 
+FAKE_MODEL: Final = "fake"
+"""The name of the built-in model that answers at random, repeatably, with whatever matches the requested schema."""
+
 SERVERS: Final[dict[str, str]] = {
     "ollama": "http://localhost:11434/v1",
     "lmstudio": "http://localhost:1234/v1",
@@ -663,3 +666,25 @@ def _first(*texts: str | Path | None) -> str | None:
 def _given(*values: V | None, default: V) -> V:
     """Return the first value that is not ``None``."""
     return next((value for value in values if value is not None), default)
+
+
+def model_name(argument: str | None) -> str:
+    """Return the name of the chat model that an argument, the environment or the configuration file selects.
+
+    Args:
+        argument: the name given by the caller; ``None``: use the environment and the configuration file.
+
+    Returns:
+        The name without the prefix of its server; empty when no model is selected.
+
+    Raises:
+        FormatError, InputError, ModelConfigError: see :func:`load_config`.
+    """
+    if argument == FAKE_MODEL:
+        return FAKE_MODEL
+    config = load_config(argument)
+    if config.replay is not None:
+        from worldthread.models.recording_file import read_recording
+
+        return read_recording(config.replay).model
+    return config.model or ""

@@ -21,8 +21,6 @@ from worldthread.web.app_state import AppState
 from worldthread.web.assets import PAGES, Asset, asset_response
 from worldthread.web.edit_routes import edit_routes
 from worldthread.web.memory_routes import memory_routes
-from worldthread.web.play_routes import play_routes
-from worldthread.web.run_routes import run_routes
 from worldthread.web.work import Cancelled
 
 
@@ -30,7 +28,7 @@ def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access)
     """Return the application.
 
     Args:
-        app_state: the memories, runs and plays to show; the caller closes it.
+        app_state: the memories to show, and what other packages add; the caller closes it.
         assets: the files for browsers by name; see :func:`worldthread.web.assets.read_assets`.
         access: the host names and the token of the server.
 
@@ -53,15 +51,16 @@ def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access)
     async def about(_: Request) -> Response:
         return json_response({"version": __version__, "editable": app_state.editable, "model": app_state.model})
 
-    routes: list[Any] = [
-        Route(path, page(name)) for path, name in PAGES.items() if path == "/" or not app_state.only_this
-    ]
+    added = app_state.added
+    paths = {"/"}.union(*(() if app_state.only_this else pages.paths for pages in added))
+    routes: list[Any] = [Route(path, page(name)) for path, name in PAGES.items() if path in paths]
     routes += [
         Route("/static/{name}", static),
         Route("/api/about", about),
         *edit_routes(app_state),
         *memory_routes(app_state),
-        *([] if app_state.only_this else [*run_routes(app_state), *play_routes(app_state)]),
+        *(route for pages in added for route in pages.memory_routes()),
+        *(route for pages in added if not app_state.only_this for route in pages.routes()),
     ]
     handled = (HTTPException, WorldthreadError, Cancelled, Exception)
     app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, render_error))

@@ -1,8 +1,9 @@
-"""The state behind the pages: the memories, the runs, and the running plays."""
+"""The state behind the pages: the memories, and what other packages add."""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from worldthread.errors import InputError, NotFoundError, ReadOnlyError, WorldthreadError
+from worldthread.errors import ExtensionError, InputError, NotFoundError, ReadOnlyError, WorldthreadError
+from worldthread.extensions import PAGES, extensions, load_extension
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.answers import shown_path
@@ -21,21 +23,16 @@ from worldthread.web.work import Work
 
 if TYPE_CHECKING:
     from worldthread.models import Embedder
-    from worldthread.web.plays import Plays
-    from worldthread.web.run_folder import RunFolder
+    from worldthread.web.added_pages import AddedPages
+
+_log = logging.getLogger(__name__)
 
 FILE_KEY: Final = "file"
-"""The key of the memory that the server was started for; all other keys belong to runs."""
-_RUN_PREFIX: Final = "run-"
+"""The key of the memory that the server was started for."""
 _NAMESPACE_PREFIX: Final = "namespace-"
 _MAX_LISTED: Final = 200
 _WARM: Final = 10.0  # seconds after which what the first question needs is loaded, if nobody opens the page
 _WAIT: Final = 5.0  # seconds for which a change waits while another process writes
-
-
-def run_key(id_: str) -> str:
-    """Return the key of the memory of a run."""
-    return _RUN_PREFIX + id_
 
 
 def namespace_key(namespace: str) -> str:
@@ -44,24 +41,25 @@ def namespace_key(namespace: str) -> str:
 
 
 class AppState:
-    """The memories, the folder of runs, and the plays of one server.
+    """The memories of one server, and the pages that other packages add to it.
 
     Use it as a context manager, or call :meth:`close`.
 
     Args:
         memory: the file of a memory; it need not exist yet.
         namespace: the memory in the file.
-        runs: the folder of runs; it need not exist yet.
-        model: name of the chat model for agents; ``None`` for the one that the environment configures.
+        runs: the folder of what was played, for the pages that show it; it need not exist yet.
+        model: name of the chat model; ``None`` for the one that the environment configures.
         embedder: an embedder or its name; see :class:`~worldthread.memory.Memory`.
         editable: whether people may change the memory.
-        only_this: show no other memory of the file and none of a run, and answer without a model: those who see the
-            page may know nothing else.
+        only_this: show no other memory of the file and none of another package, and answer without a model: those who
+            see the page may know nothing else.
 
     Attributes:
         location: the memory that the server was started for.
         editable: whether people may change it.
         only_this: whether nothing else is shown.
+        runs: the folder of what was played.
     """
 
     def __init__(
@@ -84,37 +82,36 @@ class AppState:
         self._model = model
         self._memories = OpenMemories(self._open)
         self._asking = OpenMemories(self._open_with_model)
-        self._run_root = runs
+        self.runs = runs
         self._making = threading.Lock()
-        self._runs: RunFolder | None = None
-        self._plays: Plays | None = None
+        self._added: tuple[AddedPages, ...] | None = None
         self._is_stopping = False
         self._page_was_shown = threading.Event()
 
-    # Agents and games are imported when the first page was shown: it needs none of them, and they take longer than it.
-
     @property
-    def runs(self) -> RunFolder:
-        """The runs."""
-        from worldthread.web.run_folder import RunFolder
+    def added(self) -> tuple[AddedPages, ...]:
+        """The pages that other packages add (:data:`worldthread.extensions.PAGES`).
 
+        A package that is broken is logged and left out: the pages of the memory do without it.
+        """
         with self._making:
-            if self._runs is None:
-                self._runs = RunFolder(self._run_root)
-            return self._runs
-
-    @property
-    def plays(self) -> Plays:
-        """The plays."""
-        from worldthread.web.plays import Plays
-
-        runs = self.runs
-        with self._making:
-            if self._plays is None:
-                self._plays = Plays(runs.root, runs.id_of, self._model)
+            if self._added is None:
+                added: list[AddedPages] = []
+                try:
+                    for name in extensions(PAGES):
+                        added.append(load_extension(PAGES, name)(self))
+                except ExtensionError as error:
+                    _log.warning("%s", error)
+                self._added = tuple(added)
                 if self._is_stopping:
-                    self._plays.stop()
-            return self._plays
+                    for pages in self._added:
+                        pages.stop()
+            return self._added
+
+    @property
+    def chosen_model(self) -> str | None:
+        """The name of the chat model that the server was started with; ``None``: the configured one."""
+        return self._model
 
     def _open(self, location: MemoryLocation) -> Memory:
         return self._opened(location, "none")
@@ -185,7 +182,7 @@ class AppState:
         """Open the memory with a key.
 
         Args:
-            key: :data:`FILE_KEY`, or a :func:`run_key`.
+            key: :data:`FILE_KEY`, a :func:`namespace_key`, or one of another package.
 
         Yields:
             The memory, which stays open at least until the block ends.
@@ -221,7 +218,7 @@ class AppState:
     @property
     def model(self) -> str:
         """The name of the chat model that answers questions; empty without one."""
-        from worldthread_lab.play.run_model import FAKE_MODEL, model_name
+        from worldthread.models.config import FAKE_MODEL, model_name
 
         if self.only_this:
             return ""
@@ -249,13 +246,14 @@ class AppState:
         self._page_was_shown.set()
 
     def _location_of(self, key: str) -> MemoryLocation:
-        if key.startswith(_RUN_PREFIX) and not self.only_this:
-            return self.runs.memory_of(key.removeprefix(_RUN_PREFIX))
         if key.startswith(_NAMESPACE_PREFIX):
             for namespace in self._other_namespaces():
                 if namespace_key(namespace) == key:
                     return MemoryLocation(self.location.path, namespace)
         if key != FILE_KEY:
+            for pages in () if self.only_this else self.added:
+                if (location := pages.location_of(key)) is not None:
+                    return location
             raise NotFoundError("this memory does not exist, or was removed")
         if not self.location.path.exists():
             raise NotFoundError(
@@ -270,12 +268,8 @@ class AppState:
             {"key": namespace_key(one), "label": f"{self.location.path.name}: {one}", "exists": True}
             for one in self._other_namespaces()[:_MAX_LISTED]
         ]
-        of_runs = [
-            {"key": run_key(run["id"]), "label": run["name"], "exists": True}
-            for run in ([] if self.only_this else self.runs.runs())
-            if run.get("has_memory")
-        ]
-        return [own, *others, *of_runs[:_MAX_LISTED]]
+        added = [] if self.only_this else [one for pages in self.added for one in pages.memories()]
+        return [own, *others, *added[:_MAX_LISTED]]
 
     def _other_namespaces(self) -> list[str]:
         """Return the other memories that may be seen and hold something; none where there is no file yet."""
@@ -285,21 +279,21 @@ class AppState:
             return [one.name for one in opened.memory.namespaces() if one.name != self.location.namespace]
 
     def stop(self) -> None:
-        """Let plays, their watchers and long work end, without waiting for them."""
+        """Let long work end, and what other packages do, without waiting for it."""
         for work in list(self._work.values()):
             work.close()
         with self._making:
             self._is_stopping = True
-            plays = self._plays
+            added = self._added or ()
         self._page_was_shown.set()
-        if plays is not None:
-            plays.stop()
+        for pages in added:
+            pages.stop()
 
     def close(self) -> None:
-        """Stop the plays, and close the memories. May be called again."""
+        """Stop all work, and close the memories. May be called again."""
         self.stop()
-        if self._plays is not None:
-            self._plays.close()
+        for pages in self._added or ():
+            pages.close()
         self._memories.close()
         self._asking.close()
 

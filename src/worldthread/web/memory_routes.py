@@ -66,26 +66,41 @@ class CancelRequest(msgspec.Struct, forbid_unknown_fields=True):
     """A request to cancel the long work on a memory."""
 
 
+def memory_route(app_state: AppState, path: str, query: Any) -> Route:
+    """Return a route that reads one memory.
+
+    Args:
+        app_state: knows the memories.
+        path: what follows the key of the memory.
+        query: returns the fields of the answer from the open memory and the request.
+
+    Returns:
+        The route below ``/api/memories/{key}``.
+    """
+
+    async def endpoint(request: Request) -> Response:
+        def work() -> Any:
+            key = request.path_params["key"]
+            if key == FILE_KEY and app_state.is_to_be_made and query in _EMPTY:
+                named = {"file": shown_path(app_state.location.path)} if query is _summary else {}
+                return {**_EMPTY[query], **named, **_NOT_MADE}
+            with app_state.memory(key) as opened, app_state.work(key).doing("indexing"):
+                state = opened.state()  # first: what is read after it is of that state, or of a later one
+                told = {**query(opened, request), **state}
+            if query is _summary:  # the last that the first page asks for
+                app_state.note_shown()
+            return told
+
+        return json_response(await run_in_threadpool(work))
+
+    return Route(f"/api/memories/{{key}}{path}", endpoint)
+
+
 def memory_routes(app_state: AppState) -> list[Route]:
     """Return the routes below ``/api/memories``."""
 
     def route(path: str, query: Any) -> Route:
-        async def endpoint(request: Request) -> Response:
-            def work() -> Any:
-                key = request.path_params["key"]
-                if key == FILE_KEY and app_state.is_to_be_made and query in _EMPTY:
-                    named = {"file": shown_path(app_state.location.path)} if query is _summary else {}
-                    return {**_EMPTY[query], **named, **_NOT_MADE}
-                with app_state.memory(key) as opened, app_state.work(key).doing("indexing"):
-                    state = opened.state()  # first: what is read after it is of that state, or of a later one
-                    told = {**query(opened, request), **state}
-                if query is _summary:  # the last that the first page asks for
-                    app_state.note_shown()
-                return told
-
-            return json_response(await run_in_threadpool(work))
-
-        return Route(f"/api/memories/{{key}}{path}", endpoint)
+        return memory_route(app_state, path, query)
 
     async def listed(_: Request) -> Response:
         return json_response({"memories": await run_in_threadpool(app_state.memory_list)})
@@ -120,7 +135,6 @@ def memory_routes(app_state: AppState) -> list[Route]:
         route("/entity", _entity),
         route("/statement", _statement),
         route("/episode", _episode),
-        route("/map", _map),
         route("/texts", _texts),
         Route("/api/memories/{key}/ask", ask_model, methods=["POST"]),
         Route("/api/memories/{key}/work", work_on, methods=["GET", "POST"]),
@@ -130,7 +144,7 @@ def memory_routes(app_state: AppState) -> list[Route]:
 def _summary(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return the size of a memory at a time, and the names to begin with."""
     time = _counted_time(request)
-    with _reading(opened, request) as (graph, names):
+    with reading(opened, request) as (graph, names):
         overview = opened.overview(graph, time)
         strongest = opened.strongest(graph, names, time)
         return {
@@ -159,7 +173,7 @@ def _graph(opened: OpenMemory, request: Request) -> dict[str, Any]:
     :func:`_clusters` returns them.
     """
     wants_episodes = _with_episodes(request)
-    with _reading(opened, request) as (graph, names):
+    with reading(opened, request) as (graph, names):
         if is_small(graph, names):
             with_episodes = wants_episodes and is_small(graph, names, with_episodes=True)
             drawing = whole(graph, names, with_episodes=with_episodes)
@@ -168,7 +182,7 @@ def _graph(opened: OpenMemory, request: Request) -> dict[str, Any]:
         return _cluster_picture(opened, request, _PATIENCE)
     except TimeoutError:
         pass
-    with _reading(opened, request) as (graph, names):
+    with reading(opened, request) as (graph, names):
         centre = next(iter(names.strongest), None)
         if centre is None:
             return _NO_DRAWING
@@ -203,7 +217,7 @@ def _cluster_picture(opened: OpenMemory, request: Request, patience: float | Non
     skip = number_parameter(request, "skip", 0, 10**9)
     counted = _counted_time(request)
     while True:
-        with _reading(opened, request) as (graph, names):
+        with reading(opened, request) as (graph, names):
             found = opened.clusters(graph)
             if found.done():
                 pictures = found.result()
@@ -220,13 +234,13 @@ def _cluster_picture(opened: OpenMemory, request: Request, patience: float | Non
 def _counted_time(request: Request) -> CountedTime:
     """Return what of the time a request asks for."""
     given = {name: request.query_params.get(name) for name in ("at", "from", "to")}
-    times = {name: None if value is None else _page_time(value) for name, value in given.items()}
+    times = {name: None if value is None else page_time(value) for name, value in given.items()}
     first, last = times["from"], times["to"]
     span = None if first is None or last is None else (first, last)
     return CountedTime(times["at"], span, request.query_params.get("ended") == "1")
 
 
-def _page_time(given: str) -> float:
+def page_time(given: str) -> float:
     """Return a time that the page sends: a number is one, also where it could be a year."""
     return world_time(given, 0.0, counts_turns=True)
 
@@ -235,7 +249,7 @@ def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return a part of the neighbourhood of a name."""
     limit = number_parameter(request, "limit", _NEIGHBOURS, _MAX_NEIGHBOURS)
     offset = number_parameter(request, "offset", 0, 10**9)
-    with _reading(opened, request) as (graph, names):
+    with reading(opened, request) as (graph, names):
         centre = _known_name(graph, text_parameter(request, "name"))
         drawing, total = neighbourhood(
             graph, names, centre, offset=offset, limit=limit, with_episodes=_with_episodes(request)
@@ -246,7 +260,7 @@ def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
 def _names(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return names that contain a text."""
     limit = number_parameter(request, "limit", _NAMES, _MAX_STATEMENTS)
-    with _reading(opened, request) as (graph, names):
+    with reading(opened, request) as (graph, names):
         found = [name for name in names.matching(text_parameter(request, "q"), limit) if graph.numbers_about(name, 1)]
         return {"names": [weighed_name(graph, names, name) for name in found]}
 
@@ -256,7 +270,7 @@ def _recall(opened: OpenMemory, request: Request) -> dict[str, Any]:
     question = _question(request)
     k = max(number_parameter(request, "k", _HITS, _MAX_HITS), 1)
     given = request.query_params.get("at")
-    at = _page_time(given) if given else None
+    at = page_time(given) if given else None
     found = _found(opened, question, k, at)
     return {"question": question, "asked_time": shown_asked_time(found.asked_time), **_recalled(opened, found)}
 
@@ -283,7 +297,7 @@ def _ask(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
 def _answered(opened: OpenMemory, question: str, given: str | None) -> dict[str, Any]:
     """Answer a question with the model of a memory, or by rule without one; see :func:`_ask`."""
-    at = _page_time(given) if given else None
+    at = page_time(given) if given else None
     answer = opened.memory.ask(question, as_of=at)
     asked = answer.asked_time
     found = _found(opened, question, _HITS, at)
@@ -368,7 +382,7 @@ def _number(graph: TemporalGraph, hit: Hit) -> int | None:
 def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return what ever held about a name: first what holds now, then what was recorded last."""
     limit = number_parameter(request, "limit", _STATEMENTS, _MAX_STATEMENTS)
-    with _reading(opened, request) as (graph, _):
+    with reading(opened, request) as (graph, _):
         name = _known_name(graph, text_parameter(request, "name"))
         numbers = graph.numbers_about(name)
         holding = set(filter(graph.lasts, numbers))
@@ -387,7 +401,7 @@ def _statement(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return a statement with all its versions."""
     id_ = request.query_params.get("id")
     given = number_parameter(request, "number", 0, 10**12) if id_ is None else None
-    with _reading(opened, request) as (graph, _):
+    with reading(opened, request) as (graph, _):
         number = given if id_ is None else graph.number_of(id_)
         if number is None or number not in graph.statement_numbers or not graph.lasting_versions(number):
             raise NotFoundError("this statement is not in the memory, or was forgotten")
@@ -469,15 +483,6 @@ def _ended_by(graph: TemporalGraph, episode: str) -> list[dict[str, Any]]:
     return [{**_statement_fields(statement), "reason": shown_reason(reason)} for statement, reason in ended]
 
 
-def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """Return the map of a game, now or at a given time; see :func:`worldthread_lab.play.run_page.map_drawing`."""
-    from worldthread_lab.play.run_page import map_drawing
-
-    at = request.query_params.get("at")
-    with _reading(opened, request) as (graph, _):
-        return map_drawing(graph.view(_page_time(at) if at else None))
-
-
 def _statement_with_versions(graph: TemporalGraph, number: int) -> dict[str, Any]:
     versions = graph.lasting_versions(number)
     return {
@@ -553,14 +558,14 @@ def _with_episodes(request: Request) -> bool:
 
 
 @contextmanager
-def _reading(opened: OpenMemory, request: Request) -> Iterator[tuple[TemporalGraph, NameIndex]]:
+def reading(opened: OpenMemory, request: Request) -> Iterator[tuple[TemporalGraph, NameIndex]]:
     """Lock the graph; with the parameter ``recorded``, yield the graph of what was recorded up to that time."""
     given = request.query_params.get("recorded")
     if given is None:
         with opened.read_lock() as both:
             yield both
     else:
-        yield opened.graph_recorded(_page_time(given))
+        yield opened.graph_recorded(page_time(given))
 
 
 def _latest_fields(graph: TemporalGraph, number: int) -> dict[str, Any]:

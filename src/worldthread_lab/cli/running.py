@@ -231,13 +231,14 @@ def runs_of(
             or memory module.
         ModelError, GameError, MissingExtraError: see :func:`~worldthread_lab.play.runs.require_playable`.
     """
+    from worldthread.models.config import model_name
     from worldthread.settings import settings_of
     from worldthread_lab.agents import agent_class, agent_options, agent_settings
     from worldthread_lab.agents.memory_modules import memory_module_class
     from worldthread_lab.envs import spec_of
     from worldthread_lab.envs.registry import game_settings
     from worldthread_lab.play.run import Run
-    from worldthread_lab.play.run_model import model_name, prompt_length
+    from worldthread_lab.play.run_model import prompt_length
     from worldthread_lab.play.runs import default_module, require_playable
 
     kinds = {agent: agent_class(agent, allow_code) for agent in agents}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from worldthread.errors import ModelConfigError
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
+from worldthread.models.config import FAKE_MODEL, model_name
 from worldthread.models.meter import Meter
 from worldthread.models.prices import PriceTable
 from worldthread_lab.play.run import Run
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 RECORDING_FILE: Final = "recording.jsonl"
 """The name of the file with the calls of the model, in the folder of a run."""
-
-FAKE_MODEL: Final = "fake"
-"""The name of the built-in model that answers at random, repeatably, with whatever matches the requested schema."""
 
 
 class RunModel:
@@ -101,30 +99,6 @@ class RunModel:
                 self._in_progress -= 1
                 if not self._in_progress:
                     self._waited += time.perf_counter() - self._since
-
-
-def model_name(argument: str | None) -> str:
-    """Return the name of the chat model that an argument, the environment or the configuration file selects.
-
-    Args:
-        argument: the name given by the caller; ``None``: use the environment and the configuration file.
-
-    Returns:
-        The name without the prefix of its server; empty when no model is selected.
-
-    Raises:
-        FormatError, InputError, ModelConfigError: see :func:`worldthread.models.config.load_config`.
-    """
-    if argument == FAKE_MODEL:
-        return FAKE_MODEL
-    from worldthread.models.config import load_config
-
-    config = load_config(argument)
-    if config.replay is not None:
-        from worldthread.models.recording_file import read_recording
-
-        return read_recording(config.replay).model
-    return config.model or ""
 
 
 def prompt_length(kind: type[Agent], argument: str | None) -> dict[str, int]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from worldthread.errors import InputError, ModelConfigError
 from worldthread.graph import TemporalGraph
+from worldthread.models.config import FAKE_MODEL
 from worldthread.models.prompts import use_prompts
 from worldthread.settings import as_arguments, require_settings, settings_of
 from worldthread_lab.agents import Agent, AgentMemory, agent_class, agent_options, agent_settings
 from worldthread_lab.agents.memory_modules import memory_module_class
 from worldthread_lab.play.loop import Play
 from worldthread_lab.play.run import Run, decode_options, run_prompts
-from worldthread_lab.play.run_model import FAKE_MODEL, RunModel, configured_model
+from worldthread_lab.play.run_model import RunModel, configured_model
 
 if TYPE_CHECKING:
     from worldthread.models.chat import ChatModel

@@ -18,14 +18,16 @@ from worldthread.graph import GraphView
 from worldthread.installation import install_command
 from worldthread.types import Statement
 from worldthread.web.answers import escape_surrogates, json_response, number_parameter, shown_path
-from worldthread.web.app_state import AppState, run_key
+from worldthread.web.app_state import AppState
 from worldthread_lab.play.run import PERSON
 
 if TYPE_CHECKING:
     from worldthread.models.recording_file import RecordedCall
-    from worldthread.web.run_folder import RunFolder
     from worldthread_lab.play.run import Run
+    from worldthread_lab.web.run_folder import RunFolder
 
+RUN_PREFIX: Final = "run-"
+"""What the keys of the memories of runs begin with."""
 _STEPS: Final = 100
 _MAX_STEPS: Final = 1000
 _MAX_HELD: Final = 400  # statements of a memory that are shown with a step
@@ -33,17 +35,30 @@ _MAX_POINTS: Final = 60  # of a curve of a sweep
 _CURVES: Final = {"turn": "turn", "score": "score", "facts": "facts", "vertices": "vertices"}
 
 
-def run_routes(app_state: AppState) -> list[Route]:
-    """Return the routes below ``/api/runs`` and ``/api/sweeps``."""
+def run_key(id_: str) -> str:
+    """Return the key of the memory of a run."""
+    return RUN_PREFIX + id_
+
+
+def run_routes(app_state: AppState, runs: Callable[[], RunFolder]) -> list[Route]:
+    """Return the routes below ``/api/runs`` and ``/api/sweeps``.
+
+    Args:
+        app_state: opens the memories of runs.
+        runs: returns the runs; called by requests only.
+
+    Returns:
+        The routes.
+    """
 
     def route(path: str, query: Callable[[RunFolder, Request], Any]) -> Route:
         async def endpoint(request: Request) -> Response:
-            return json_response(await run_in_threadpool(lambda: query(app_state.runs, request)))
+            return json_response(await run_in_threadpool(lambda: query(runs(), request)))
 
         return Route(path, endpoint)
 
     async def memory(request: Request) -> Response:
-        return json_response(await run_in_threadpool(_memory, app_state, request))
+        return json_response(await run_in_threadpool(lambda: _memory(app_state, runs(), request)))
 
     return [
         route("/api/runs", _runs),
@@ -106,10 +121,10 @@ def _parting(runs: RunFolder, request: Request) -> dict[str, Any]:
     return found or {"step": None, "by": None}
 
 
-def _memory(app_state: AppState, request: Request) -> dict[str, Any]:
+def _memory(app_state: AppState, runs: RunFolder, request: Request) -> dict[str, Any]:
     """Return what the memory of a run held before and after a step, what changed first."""
     id_, number = request.path_params["id"], request.path_params["step"]
-    steps = app_state.runs.run(id_)[1].steps
+    steps = runs.run(id_)[1].steps
     if number >= len(steps):
         raise NotFoundError("this run has no such step")
     turns = [step.get("turn") or 0 for step in steps[max(number - 1, 0) : number + 1]]

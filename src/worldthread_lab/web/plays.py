@@ -17,12 +17,10 @@ from worldthread import __version__
 from worldthread.errors import InputError, NotFoundError, UnknownGameError, WorldthreadError
 from worldthread.installation import install_command
 from worldthread.memory import Memory
+from worldthread.models.config import FAKE_MODEL, model_name
 from worldthread.paths import make_private_folder
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.answers import escape_surrogates
-from worldthread.web.event_stream import EventStream, Watchers
-from worldthread.web.play_control import PlayControl, Stopped
-from worldthread.web.play_settings import Part, chosen_settings, settings_as_json
 from worldthread_lab.agents import AGENTS, Agent, agent_class, agent_options
 from worldthread_lab.agents.memory_modules import MEMORY_MODULES
 from worldthread_lab.envs import GameSpec, games
@@ -31,10 +29,13 @@ from worldthread_lab.game import vocabulary as v
 from worldthread_lab.play.loop import Play
 from worldthread_lab.play.run import PERSON, Run, file_name
 from worldthread_lab.play.run_files import play_in
-from worldthread_lab.play.run_model import FAKE_MODEL, model_name, prompt_length
+from worldthread_lab.play.run_model import prompt_length
 from worldthread_lab.play.run_page import map_drawing
 from worldthread_lab.play.runs import require_playable
 from worldthread_lab.play.step_record import StepRecord
+from worldthread_lab.web.event_stream import EventStream, Watchers
+from worldthread_lab.web.play_control import PlayControl, Stopped
+from worldthread_lab.web.play_settings import Part, chosen_settings, settings_as_json
 
 _MAX_RUNNING: Final = 6
 _MAX_FINISHED: Final = 30  # finished plays whose events are kept in RAM
@@ -286,7 +287,7 @@ class Plays:
             return ""
 
     def settings(self, game: str, agent: str, module: str) -> dict[str, Any]:
-        """Return what can be set of a play; see :func:`~worldthread.web.play_settings.settings_as_json`.
+        """Return what can be set of a play; see :func:`~worldthread_lab.web.play_settings.settings_as_json`.
 
         Args:
             game: the game, as :meth:`choices` names it.

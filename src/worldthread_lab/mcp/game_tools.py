@@ -18,10 +18,11 @@ from pydantic import BaseModel, Field
 
 from worldthread import __version__
 from worldthread.errors import WorldthreadError
-from worldthread.mcp.configuration import GAME_SERVER
-from worldthread.mcp.game import SharedGame
-from worldthread.mcp.game_play import LONGEST_ACTION, CallOutcome, GamePlay
-from worldthread.mcp.game_text import (
+from worldthread.mcp.tool_results import tool_result
+from worldthread.mcp.tools import add_tool
+from worldthread_lab.mcp.game import SharedGame
+from worldthread_lab.mcp.game_play import LONGEST_ACTION, CallOutcome, GamePlay
+from worldthread_lab.mcp.game_text import (
     LONGEST_QUESTION,
     changes,
     context_text,
@@ -30,9 +31,9 @@ from worldthread.mcp.game_text import (
     outcome_text,
     room_text,
 )
-from worldthread.mcp.tool_results import tool_result
-from worldthread.mcp.tools import add_tool
 
+GAME_SERVER: Final = "worldthread-game"
+"""The name of the server."""
 _INSTRUCTIONS: Final = """\
 A text game to play, with a memory: every text of the game becomes facts about rooms, things and exits.
 

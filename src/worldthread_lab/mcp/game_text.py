@@ -8,7 +8,6 @@ from typing import Final
 
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import GraphView
-from worldthread.mcp.game_play import CallOutcome, GamePlay, TriedAction
 from worldthread.names import normalise_name
 from worldthread.text import OMISSION, count_of, cut, one_line
 from worldthread.types import Episode, Fact, Hit, Statement
@@ -17,6 +16,7 @@ from worldthread_lab.agents.reflact.critic import action_key
 from worldthread_lab.agents.reflact.lookup import answer, carried
 from worldthread_lab.agents.worldmap import WorldMap
 from worldthread_lab.game import vocabulary as v
+from worldthread_lab.mcp.game_play import CallOutcome, GamePlay, TriedAction
 from worldthread_lab.play.step_record import StepRecord
 
 LONGEST_QUESTION: Final = 500

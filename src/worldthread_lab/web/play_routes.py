@@ -14,10 +14,10 @@ from starlette.routing import Route
 
 from worldthread.errors import InputError
 from worldthread.web.answers import json_response, read_json, text_parameter
-from worldthread.web.app_state import AppState
 
 if TYPE_CHECKING:
-    from worldthread.web.plays import LivePlay, Plays
+    from worldthread_lab.web.plays import LivePlay, Plays
+    from worldthread_lab.web.run_folder import RunFolder
 
 _STREAM: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}  # proxies must not buffer it
 
@@ -30,11 +30,19 @@ class ControlRequest(msgspec.Struct, forbid_unknown_fields=True):
     delay: Annotated[float, msgspec.Meta(ge=0, le=60)] = 0.5
 
 
-def play_routes(app_state: AppState) -> list[Route]:
-    """Return the routes ``/api/choices`` and those below ``/api/plays``."""
+def play_routes(runs: Callable[[], RunFolder], plays: Callable[[], Plays]) -> list[Route]:
+    """Return the routes ``/api/choices`` and those below ``/api/plays``.
+
+    Args:
+        runs: returns the runs, among which the plays are; called by requests only.
+        plays: returns the plays; called by requests only.
+
+    Returns:
+        The routes.
+    """
 
     async def all_plays() -> Plays:
-        return await run_in_threadpool(lambda: app_state.plays)  # the first time, agents and games are imported
+        return await run_in_threadpool(plays)  # the first time, agents and games are imported
 
     async def choices(_: Request) -> Response:
         return json_response(await run_in_threadpool((await all_plays()).choices))
@@ -48,15 +56,15 @@ def play_routes(app_state: AppState) -> list[Route]:
         return json_response({"plays": (await all_plays()).listed()})
 
     async def begin(request: Request) -> Response:
-        plays = await all_plays()
-        from worldthread.web.plays import PlayRequest
+        begun = (await all_plays()).begin
+        from worldthread_lab.web.plays import PlayRequest
 
-        play = await run_in_threadpool(plays.begin, await read_json(request, PlayRequest))
-        return json_response(_fields(app_state, play), 201)
+        play = await run_in_threadpool(begun, await read_json(request, PlayRequest))
+        return json_response(_fields(runs(), play), 201)
 
     async def show(request: Request) -> Response:
         play = (await all_plays()).play(request.path_params["id"])
-        return json_response(await run_in_threadpool(_fields, app_state, play))
+        return json_response(await run_in_threadpool(lambda: _fields(runs(), play)))
 
     async def control(request: Request) -> Response:
         play = (await all_plays()).play(request.path_params["id"])
@@ -84,8 +92,8 @@ def play_routes(app_state: AppState) -> list[Route]:
     ]
 
 
-def _fields(app_state: AppState, play: LivePlay) -> dict[str, Any]:
-    return {**play.as_json(), "run": app_state.runs.id_of(play.folder)}
+def _fields(runs: RunFolder, play: LivePlay) -> dict[str, Any]:
+    return {**play.as_json(), "run": runs.id_of(play.folder)}
 
 
 def _control(play: LivePlay, request: ControlRequest) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from worldthread.errors import GameError, InputError
-from worldthread.mcp.game_play import GamePlay
 from worldthread.memory import Memory
 from worldthread.stores import SQLiteStore
 from worldthread.types import Episode
 from worldthread_lab.envs import make, spec_of
 from worldthread_lab.envs.registry import game_settings
+from worldthread_lab.mcp.game_play import GamePlay
 from worldthread_lab.play.run import file_name
 
 _LOCK_SECONDS: Final = 60.0  # the longest wait for another writer of the file

@@ -1,0 +1,1 @@
+"""The tools with which MCP clients play a game."""

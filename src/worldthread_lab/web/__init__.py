@@ -1,0 +1,1 @@
+"""The pages that the laboratory adds to ``worldthread web``: runs, and plays."""
