@@ -271,7 +271,7 @@ def test_every_command_runs(
         words[1] = str(tmp_path / "play")
     elif "--report" in words:
         sweep = "worldthread bench qa --dataset hotpotqa_personalai --method beam --sweep personalai"
-        run(tiny(sweep.replace("--method beam ", "") + " --triples given --model none --judge none", tmp_path))
+        run(tiny(sweep.replace("--method beam ", "") + " --triples none --model none --judge none", tmp_path))
         words[words.index("--out") + 1] = str(tmp_path / "qa")
     elif words[1:2] == ["world-memories"]:
         options = "--steps 12 --set agent.attempt_moves=3 --set agent.explorations=1 --no-audit"

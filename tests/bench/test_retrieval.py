@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,13 @@ def test_everything_is_found_where_one_passage_names_what_is_asked() -> None:
 def test_given_facts_take_the_place_of_those_read_by_rule() -> None:
     given, none = (measure(towns(), ["dense"], FakeEmbedder(), triples=t) for t in ("given", "none"))
     assert given.names > none.names, "kiln 0 and so on are ends of the given facts only"
+
+
+def test_triples_that_a_data_set_does_not_have_are_not_measured() -> None:
+    dataset = towns()
+    bare = replace(dataset, passages=tuple(replace(passage, facts=()) for passage in dataset.passages))
+    with pytest.raises(InputError, match="has no triples of its own"):
+        measure(bare, ["dense"], FakeEmbedder(), triples="given")
 
 
 def test_an_unknown_method_is_reported_before_the_work() -> None:

@@ -112,7 +112,12 @@ def episodes_of(dataset: Dataset, triples: Triples, *, numbered: bool = False) -
 
     Yields:
         The episodes.
+
+    Raises:
+        InputError: ``triples`` is ``"given"``, and the data set has none.
     """
+    if triples == "given" and not any(passage.statements for passage in dataset.passages):
+        raise InputError(f"{dataset.name} has no triples of its own: give --triples none, or model with a model")
     extractor = ProseExtractor()
     for number, passage in enumerate(dataset.passages):
         at = (float(number) if numbered else 0.0) if passage.at is None else passage.at
