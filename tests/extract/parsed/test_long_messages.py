@@ -11,6 +11,8 @@ from worldthread import Fact
 from worldthread.extract.parsed import extractor
 from worldthread.extract.parsed.extractor import ParsedExtractor
 
+pytestmark = pytest.mark.language
+
 AT = 1_700_000_000.0
 
 
