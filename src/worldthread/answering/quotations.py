@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from worldthread.extract.when import is_date, shown_time
+from worldthread.extract.when import is_date
 from worldthread.extract.zones import shown_local_time
 from worldthread.names import normalise_text
 from worldthread.retrieve.text import (
@@ -245,8 +245,7 @@ def _written(hit: Hit, with_times: bool, outdated: Outdated | None) -> str:
     item = hit.item
     if isinstance(item, Episode):
         origin = _origin(item, with_times)
-        gone = [] if outdated is None else [_no_longer(version) for version in list(outdated(item))[:STATEMENTS]]
-        return f"{origin}{shown_text(item)}" + (f" [no longer true: {'; '.join(gone)}]" if gone else "")
+        return f"{origin}{shown_text(item)}{shown_outdated(() if outdated is None else outdated(item))}"
     sentence = f"{item.subject} {item.relation} {item.object}" if isinstance(item, Fact) else item.text
     sentence = without_marks(sentence)
     if hit.version is None or not with_times:
@@ -259,9 +258,3 @@ def _origin(episode: Episode, with_times: bool) -> str:
     if any(letter.isalpha() for letter in episode.source):
         parts.append(shown_source(episode.source))
     return f"({', '.join(parts)}) " if parts else ""
-
-
-def _no_longer(version: Version) -> str:
-    interval = version.interval
-    when = f"until {shown_time(interval.valid_to)}" if interval.valid_from < interval.valid_to else "never"
-    return f"{version.statement} ({when})"

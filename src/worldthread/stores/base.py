@@ -66,7 +66,7 @@ class KnownRecord:
         Args:
             graph: the graph of the record, up to date; the caller holds the lock of the store.
         """
-        return self == type(self).of(graph) and self.graph is graph
+        return self.graph is graph and (self.numbering, self.removed) == (graph.numbering, graph.unused_size)
 
 
 class ImportCounts(NamedTuple):

@@ -847,12 +847,10 @@ class Database:
     def erase(self) -> bool:
         """Try once more to empty a log that holds something forgotten; return whether nothing is left to do."""
         with self.writing(), self.lock:
-            if self._connection is not None and self._log_holds_forgotten:
-                self.truncate_log(wait=False)
-            if self._connection is None or not self._log_holds_forgotten:
+            is_done = self._connection is None or not self._log_holds_forgotten or self.truncate_log(wait=False)
+            if is_done:
                 self._eraser = None
-                return True
-            return False
+            return is_done
 
     def overwritten_rows(self) -> tuple[int, int]:
         """Return the number of overwritten rows of episodes and vectors, and the number of all their rows."""

@@ -936,22 +936,23 @@ class PostgresStore(Store):
                 self._up_to_date_graph()
                 return
             self._begin_change()
+            values = [
+                (model.encode(), keys, [packed_vector(key, rows[key]) for key in keys], self._state.key)
+                for keys in _batched(list(rows))
+            ]
             if known is None:
-                for keys in _batched(list(rows)):
-                    self._put_vectors(model, {key: packed_vector(key, rows[key]) for key in keys})
+                for one in values:
+                    self._put_vectors((_INSERT_VECTORS, one))
                 return
             with _Change(self) as change:  # whoever forgets waits for its end
-                if not known.lacks_nothing_in(change.graph):
-                    return
-                for keys in _batched(list(rows)):
-                    packed = [packed_vector(key, rows[key]) for key in keys]
-                    change.later(_INSERT_VECTORS, model.encode(), keys, packed, self._state.key)
+                if known.lacks_nothing_in(change.graph):
+                    for one in values:
+                        change.later(_INSERT_VECTORS, *one)
 
-    def _put_vectors(self, model: str, packed: Mapping[bytes, bytes]) -> None:
-        connection, key = self._connection, self._state.key
-        insert: Statement = (_INSERT_VECTORS, (model.encode(), list(packed), list(packed.values()), key))
+    def _put_vectors(self, insert: Statement) -> None:
+        connection = self._connection
         if not connection.retried(lambda: connection.run(insert))[0][0][0]:
-            connection.retried(lambda: connection.run((_NEW_ROW, (key,)), insert))
+            connection.retried(lambda: connection.run((_NEW_ROW, (self._state.key,)), insert))
 
     def _remove_vectors(self, change: _Change, texts: Iterable[str]) -> None:
         for keys in _batched([text_digest(text) for text in texts]):

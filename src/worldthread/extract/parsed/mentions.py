@@ -269,10 +269,11 @@ def is_about(target: Mention, fact: Fact, *, loosely: bool = False) -> bool:
 
 def named_facts(unit: str, speaker: str, view: GraphView) -> list[Fact]:
     """Return the facts of people and things that a text names: "my sister", "Rex", "the gym"."""
-    words = [_POSSESSIVE.sub("", word) for word in _WORD.findall(unit)]
+    said = _WORD.findall(unit)
+    words = [_POSSESSIVE.sub("", word) for word in said]
     phrases = [
         *words,
-        *(word for word in _WORD.findall(unit) if word.endswith("'s")),
+        *(word for word in said if word.endswith("'s")),
         *(f"{one} {two}" for one, two in pairwise(words)),
         *(f"{one} {two} {three}" for one, two, three in zip(words, words[1:], words[2:], strict=False)),
     ]
