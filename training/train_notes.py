@@ -72,10 +72,15 @@ def examples(messages: Sequence[Labelled], tokens: Tokenizer) -> list[Example]:
     return found
 
 
-def with_low_rank(model: LlamaForCausalLM) -> LlamaForCausalLM:
-    """Put a trained change beside every matrix of every layer, and return the model on the device."""
+def with_low_rank(model: LlamaForCausalLM, frozen: int) -> LlamaForCausalLM:
+    """Put a trained change beside every matrix of the layers that are not frozen; return the model on the device.
+
+    Args:
+        model: the base.
+        frozen: how many of the lowest layers stay as they are; nothing is computed backwards through them.
+    """
     model.requires_grad_(False)
-    for layer in model.model.layers:
+    for layer in model.model.layers[frozen:]:
         for parent in (layer.self_attn, layer.mlp):
             for name, child in list(parent.named_children()):
                 if isinstance(child, nn.Linear):
@@ -208,6 +213,9 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--batch", type=int, default=32, help="messages in a step")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--frozen", type=int, default=0, help="lowest layers that are not changed: a third less work at 10"
+    )
     parser.add_argument("--limit", type=int, help="learn from so many messages only")
     parser.add_argument("--cache", type=Path, default=FOLDER / ".cache", help="folder of the base and of checkpoints")
     parser.add_argument("--checkpoint", type=Path, help="file of the checkpoint; by default in the cache")
@@ -222,7 +230,7 @@ def main() -> None:
     learned = [message for message in messages if message.writer not in options.leave_out][: options.limit]
     torch.manual_seed(options.seed)
     tokens = base.tokenizer(base_path)
-    model = with_low_rank(base.load(base_path))
+    model = with_low_rank(base.load(base_path), options.frozen)
     train(model, examples(learned, tokens), options)
     if options.write is not None:
         write_adapter(model, options.write, base_path)
