@@ -17,7 +17,7 @@ from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.errors import InputError
 from worldthread.extract.base import Extractor
 from worldthread.extract.groups import GROUP_EPISODES, EpisodeGroup, GroupExtractor, groups_of
-from worldthread.extract.model import FirstModelExtractor, ModelExtractor, ReadingSchema, RelationRule
+from worldthread.extract.model import ModelExtractor, ReadingSchema, RelationRule
 from worldthread.extract.model.forms import AnswerForm
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.chat import ChatRequest
@@ -633,16 +633,6 @@ def test_a_recording_of_version_3_replays() -> None:
     model = FakeChat([json.dumps(told())])
     ModelExtractor(model, version=3).extract(text)
     assert model.requests[0].messages[0].content == recorded[0]["content"]
-
-
-def test_requests_of_the_first_version_have_not_changed() -> None:
-    model = FakeChat(['{"facts": [], "theses": []}', '{"ended": []}'])
-    extractor = FirstModelExtractor(model)
-    extractor.extract("The brass key is in the oak chest.")
-    extractor.outdate(
-        "Taken.", Extraction("r", (Fact("key", "is in", "hand"),)), view_of(Fact("key", "is in", "chest"))
-    )
-    assert [request_key("m", request)[:16] for request in model.requests] == ["30ed327827ab1f1d", "8f452fe034d02b1c"]
 
 
 # -- seen and wrong when a strong model read live --------------------------------------------------------------------

@@ -3,7 +3,7 @@
 A passage that contained its own mark could pretend to end, and what follows would read like the prompt. The mark that
 is sent is therefore random, new for every prompt, and absent from all texts in it. Where requests are compared or kept
 (the key of a request, recordings, caches), a second mark stands in its place that depends on the passage alone. So
-equal requests stay equal in every process, and recordings and caches of earlier releases still answer.
+equal requests stay equal in every process, and recordings and caches answer them.
 """
 
 from __future__ import annotations

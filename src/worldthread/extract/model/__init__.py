@@ -17,13 +17,11 @@ and all of this is recorded with its episode.
 The schema that is sent bounds the length of every list. A small model tends to repeat itself without end; a server that
 enforces the schema then ends the list instead of cutting the answer off. Answers are not checked against the bounds.
 
-Recordings of earlier releases are replayed with the version that they were made with: ``ModelExtractor(model,
-version=3)`` (``model/3``), and :class:`~worldthread.extract.model.first.FirstModelExtractor` (``model/1``).
+Recordings of ``model/3`` are replayed with ``ModelExtractor(model, version=3)``.
 """
 
 from worldthread.extract.model.answers import NAME_LIMIT, TEXT_LIMIT
 from worldthread.extract.model.extractor import ModelExtractor
-from worldthread.extract.model.first import FirstModelExtractor
 from worldthread.extract.model.schema import ReadingSchema, RelationRule
 
-__all__ = ["NAME_LIMIT", "TEXT_LIMIT", "FirstModelExtractor", "ModelExtractor", "ReadingSchema", "RelationRule"]
+__all__ = ["NAME_LIMIT", "TEXT_LIMIT", "ModelExtractor", "ReadingSchema", "RelationRule"]

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
-
-import msgspec
+from typing import Final
 
 from worldthread.errors import AnswerError, InputError
-from worldthread.models.structured import schema_of
 from worldthread.names import normalise_name, normalise_text
 from worldthread.types import Fact, Statement
 
@@ -76,22 +73,6 @@ def verbatim(error: AnswerError) -> tuple[str, ...]:
     """Return an answer and its repair, with lone surrogates, which UTF-8 cannot hold, as escapes."""
     texts = dict.fromkeys((error.text, error.repair))
     return tuple(text.encode("utf-8", "backslashreplace").decode() for text in texts if text is not None)
-
-
-def bounded_schema(into: type[msgspec.Struct], **limits: int) -> dict[str, Any]:
-    """Return the JSON schema of an answer with bounded lists.
-
-    Args:
-        into: the type of the answer.
-        limits: the most items of each list, by the name of its field.
-
-    Returns:
-        The schema.
-    """
-    schema = schema_of(into)
-    for name, items in schema["properties"].items():
-        items["maxItems"] = most_items(limits[name])
-    return schema
 
 
 def most_items(limit: int) -> int:
