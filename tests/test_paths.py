@@ -217,7 +217,7 @@ ELSEWHERE = {
     "worldthread/stores/database.py": "the file of a memory has its own rule",
     "worldthread/stores/snapshots.py": "and the snapshots beside it",
     "worldthread/caches/sqlite.py": "connects to a file that make_private_file made",
-    "worldthread/cli/prompts.py": "copies of the prompts of the package",
+    "worldthread/cli/configuring.py": "copies of the prompts of the package",
     "worldthread_lab/bench/adversarial/checks.py": "folders of a benchmark, in a temporary folder",
     "worldthread/moving/cogx_archive.py": "packs an archive in RAM",
     "worldthread_lab/bench/adversarial/graphiti.py": "notes a port, in a temporary folder",

@@ -10,8 +10,8 @@ import pytest
 import typer.testing
 
 from worldthread import Filter, InputError
-from worldthread.cli.filtering import filter_of, metadata_of, plain_value
 from worldthread.cli.main import app
+from worldthread.cli.options import filter_of, metadata_of, plain_value
 
 
 def run(*args: object, expect: int = 0) -> str:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.cli.main import app
-from worldthread.cli.opening import MemoryPlace
+from worldthread.cli.options import MemoryPlace
 from worldthread.cli.output import harmless, one_line
 
 FILE = "memory.worldthread"

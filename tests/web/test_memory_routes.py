@@ -219,7 +219,9 @@ def test_a_file_of_something_else_is_told_plainly(serve: Callable[..., Any], tmp
 def test_the_server_needs_nothing_heavy_before_it_is_asked() -> None:
     import subprocess
 
-    code = "import sys, worldthread.cli.web; print(any(m in sys.modules for m in ('starlette', 'uvicorn', 'numpy')))"
+    code = (
+        "import sys, worldthread.cli.serving; print(any(m in sys.modules for m in ('starlette', 'uvicorn', 'numpy')))"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 

@@ -8,30 +8,13 @@ from typing import Annotated
 import typer
 
 from worldthread import __version__
-from worldthread.cli.about import about
-from worldthread.cli.ask import ask
-from worldthread.cli.backup import backup
+from worldthread.cli.changing import correct, forget, merge, update
+from worldthread.cli.configuring import prompts, settings
 from worldthread.cli.console import ErrorPrintingGroup, help_text
-from worldthread.cli.correct import correct, update
-from worldthread.cli.database import database
-from worldthread.cli.forget import forget
-from worldthread.cli.listing import list_, namespaces
-from worldthread.cli.mcp import mcp
-from worldthread.cli.merge import merge
-from worldthread.cli.mirror import mirror
-from worldthread.cli.move import move
-from worldthread.cli.prompts import prompts
-from worldthread.cli.recall import recall
-from worldthread.cli.reembed import reembed
-from worldthread.cli.remember import remember
-from worldthread.cli.restore import restore
-from worldthread.cli.retry import retry
-from worldthread.cli.serve import serve
-from worldthread.cli.settings import settings
-from worldthread.cli.stats import stats
-from worldthread.cli.timeline import timeline
-from worldthread.cli.transfer import export, import_
-from worldthread.cli.web import web
+from worldthread.cli.moving import backup, export, import_, mirror, move, reembed, restore
+from worldthread.cli.reading import about, ask, list_, namespaces, recall, stats, timeline
+from worldthread.cli.serving import database, mcp, serve, web
+from worldthread.cli.writing import remember, retry
 
 app = typer.Typer(
     name="worldthread",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 import typer
 
 from worldthread import __version__
-from worldthread.cli.opening import MemoryPromptsOption
+from worldthread.cli.options import MemoryPromptsOption
 from worldthread_lab.cli.bench_embedder import bench_embedder
 from worldthread_lab.cli.running import names_in
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from worldthread.cli.opening import JsonOption
+from worldthread.cli.options import JsonOption
 from worldthread_lab.cli.running import AllowCodeOption
 
 _DIFFERENT = 1

@@ -1,4 +1,4 @@
-"""``worldthread remember``: store texts."""
+"""Commands that store texts and read them: ``remember`` and ``retry``."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from worldthread.cli.filtering import AgentOption, MetadataOption, SessionOption, UserOption, metadata_of
-from worldthread.cli.opening import (
+from worldthread.cli.options import (
     DEFAULT_FILE,
     DEFAULT_WAIT,
     NOT_ALL_READ,
+    AgentOption,
     EmbedderOption,
     JsonOption,
     MemoryOption,
     MemoryPromptsOption,
+    MetadataOption,
     ModelOption,
     NamespaceOption,
+    SessionOption,
+    UserOption,
     WaitOption,
+    metadata_of,
     opened_to_write,
 )
 from worldthread.cli.output import (
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from worldthread.extract.documents import Document
     from worldthread.ingestion import Remembered
     from worldthread.models.chat import ChatModel
+
 
 _STDIN = "-"
 _PROBLEMS_SHOWN = 3
@@ -296,3 +301,41 @@ def show_problems(result: Remembered) -> None:
     if len(result.problems) > _PROBLEMS_SHOWN:
         note(f"  and {number_of(len(result.problems) - _PROBLEMS_SHOWN, 'other problem')}")
     note("worldthread stats --failures shows them; worldthread retry reads them again")
+
+
+def retry(
+    model: ModelOption = None,
+    prompts: MemoryPromptsOption = None,
+    memory: MemoryOption = DEFAULT_FILE,
+    namespace: NamespaceOption = "default",
+    wait: WaitOption = DEFAULT_WAIT,
+    as_json: JsonOption = False,
+) -> None:
+    """Read again the texts that could not be read, or only in part.
+
+    Use it after a failure of the chat model, or with another model. The exit code is 1 when some texts still cannot
+    be read.
+
+    [dim]Examples:[/dim]
+
+        worldthread retry
+
+        worldthread retry --model gpt-4o-mini
+
+        worldthread retry --model none          use the rules for plain English
+    """
+    from worldthread.models import chat_model
+
+    chat = chat_model(model)
+    with opened_to_write(memory, namespace, wait, model=chat or "none", must_exist=True) as store:
+        result = store.retry()
+    if as_json:
+        print_json({"memory": str(memory), **remembered_fields(result), "usage": usage_fields(chat)})
+    elif not result.episodes:
+        typer.echo("there are no unread texts")
+    else:
+        typer.echo(f"read {result.added:,} of {number_of(len(result.episodes), 'text')}")
+        show_usage(chat)
+    show_problems(result)
+    if result.unread:
+        raise typer.Exit(NOT_ALL_READ)
