@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from worldthread.cli.main import app
-from worldthread.models.fake_player import FakePlayer
+from worldthread_lab.play.fake_player import FakePlayer
 
 ROOT: Final = Path(__file__).parents[1]
 ROWS: Final[dict[str, list[dict[str, str]]]] = {}

@@ -16,16 +16,16 @@ from worldthread.graph import TemporalGraph
 from worldthread.memory import Memory
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.fake_chat import FakeChat
-from worldthread.models.fake_player import FakePlayer
-from worldthread.models.valid_actions import valid_actions_in
 from worldthread_lab.agents import make_agent
 from worldthread_lab.agents.ariadne import Ariadne
 from worldthread_lab.agents.base import Percept
 from worldthread_lab.agents.memory_modules import MEMORY_MODULES, ModuleContext, make_memory_module
 from worldthread_lab.agents.memory_modules.arigraph import AriGraphModule
+from worldthread_lab.agents.valid_actions import valid_actions_in
 from worldthread_lab.envs import make
 from worldthread_lab.envs.base import Environment
 from worldthread_lab.envs.fake import ScriptedHouse, ScriptedWorld
+from worldthread_lab.play.fake_player import FakePlayer
 from worldthread_lab.play.loop import Play
 
 MODULES = [name for name in MEMORY_MODULES if name != "graphiti"]  # needs a database: tests/servers/test_graphiti.py

@@ -18,7 +18,6 @@ from worldthread.errors import AgentError, InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph, fold, state_hash
 from worldthread.models.chat import ChatRequest
-from worldthread.models.fake_player import FakePlayer
 from worldthread.types import Episode
 from worldthread_lab.agents import AGENTS, Agent, Decision, Percept, agent_class, agent_options, make_agent
 from worldthread_lab.agents.ariadne import Ariadne
@@ -31,6 +30,7 @@ from worldthread_lab.agents.reflact.settings import ReflActSettings
 from worldthread_lab.envs import make
 from worldthread_lab.envs.base import Environment, Info, Truth
 from worldthread_lab.envs.fake import ScriptedWorld, tiny_house
+from worldthread_lab.play.fake_player import FakePlayer
 from worldthread_lab.play.loop import Play, StepRecord
 
 MODULES = [name for name in MEMORY_MODULES if name != "graphiti"]  # needs a database: tests/servers/test_graphiti.py

@@ -23,11 +23,11 @@ from worldthread.models.chat_cache import CachedChat, ChatCache
 from worldthread.models.config import load_config
 from worldthread.models.configured import ConfiguredChat
 from worldthread.models.fake_chat import FakeAnswer, FakeChat
-from worldthread.models.fake_player import FakePlayer
 from worldthread.models.meter import Meter
 from worldthread.models.openai_chat import OpenAIChat
 from worldthread.models.recording import RecordingChat, ReplayChat
 from worldthread.models.structured import complete_structured, parse_answer, schema_of
+from worldthread_lab.play.fake_player import FakePlayer
 
 if "chat_server" not in sys.modules:
     _path = Path(__file__).parents[1] / "models" / "chat_server.py"

@@ -24,12 +24,12 @@ from worldthread.errors import WorldthreadError
 from worldthread.memory import Memory
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message
 from worldthread.models.chat_cache import CachedChat, ChatCache
-from worldthread.models.fake_player import FakePlayer
 from worldthread.models.recording import RecordingChat, ReplayChat
 from worldthread.models.recording_file import read_recording
 from worldthread.models.request_key import request_key
 from worldthread_lab.agents import AGENTS, agent_class
 from worldthread_lab.agents.memory_modules import MEMORY_MODULES, ModuleContext, make_memory_module
+from worldthread_lab.play.fake_player import FakePlayer
 from worldthread_lab.play.run import Run
 from worldthread_lab.play.run_files import play_in, read_summary, replay, run_of
 from worldthread_lab.play.run_page import write_report

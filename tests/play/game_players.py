@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from worldthread.models.chat import Message
-from worldthread.models.valid_actions import valid_actions_text
 from worldthread.types import Episode
 from worldthread_lab.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread_lab.agents.model_agent import Choice, ModelAgent
+from worldthread_lab.agents.valid_actions import valid_actions_text
 from worldthread_lab.envs.base import Info, RestorableEnvironment
 from worldthread_lab.envs.fake import ScriptedHouse, ScriptedWorld, tiny_house
 

@@ -16,12 +16,12 @@ from worldthread.errors import AgentError, ContractError
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 from worldthread.models.fake_chat import FakeChat
-from worldthread.models.fake_player import FakePlayer
 from worldthread_lab.agents import make_agent
 from worldthread_lab.agents.base import Decision
 from worldthread_lab.envs import make
 from worldthread_lab.envs.base import Environment, Truth
 from worldthread_lab.envs.fake import ScriptedWorld, tiny_house
+from worldthread_lab.play.fake_player import FakePlayer
 from worldthread_lab.play.loop import Play
 from worldthread_lab.play.run_model import RunModel
 from worldthread_lab.play.step_record import StepRecord

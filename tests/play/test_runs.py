@@ -16,8 +16,8 @@ from worldthread.errors import FormatError, InputError, ModelCallError, ModelCon
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest
 from worldthread.models.config import model_name
-from worldthread.models.fake_player import FakePlayer
 from worldthread.models.recording_file import read_recording
+from worldthread_lab.play.fake_player import FakePlayer
 from worldthread_lab.play.run import Run, file_name
 from worldthread_lab.play.run_files import play_in, read_summary, replay
 from worldthread_lab.play.runs import limit_of, make_player, require_playable

@@ -11,12 +11,12 @@ from game_players import Returning, back
 
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake_chat import FakeChat
-from worldthread.models.fake_player import FakePlayer
 from worldthread_lab.agents import make_agent
 from worldthread_lab.agents.base import Decision
 from worldthread_lab.envs import make
 from worldthread_lab.envs.base import Info
 from worldthread_lab.envs.fake import ScriptedHouse, ScriptedWorld
+from worldthread_lab.play.fake_player import FakePlayer
 from worldthread_lab.play.loop import Play
 from worldthread_lab.play.step_record import StepRecord
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from worldthread.models.chat import Message
 from worldthread.models.prompts import load_prompt
-from worldthread.models.valid_actions import valid_actions_text
 from worldthread.text import one_line
 from worldthread_lab.agents.base import Percept
+from worldthread_lab.agents.valid_actions import valid_actions_text
 
 TASK_LIMIT: Final = 1000
 """Characters of the task in a prompt, at most; chosen by hand."""

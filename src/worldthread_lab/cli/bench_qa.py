@@ -226,7 +226,7 @@ def chat_model_named(name: str | None) -> ChatModel | None:
     """Return the chat model of a name, one that answers at random for ``fake``, or ``None`` without one."""
     from worldthread.models import chat_model
     from worldthread.models.config import FAKE_MODEL
-    from worldthread.models.fake_player import FakePlayer
+    from worldthread_lab.play.fake_player import FakePlayer
 
     return FakePlayer() if name == FAKE_MODEL else chat_model(name)
 

@@ -44,9 +44,9 @@ def world_memories(
     from worldthread.errors import InputError
     from worldthread.models import chat_model
     from worldthread.models.config import FAKE_MODEL
-    from worldthread.models.fake_player import FakePlayer
     from worldthread.progress import show_progress
     from worldthread_lab.bench.world_memories import analyse_with, chosen_analysis, recorded_analyses
+    from worldthread_lab.play.fake_player import FakePlayer
 
     chosen = chosen_analysis(recorded_analyses(run), analysis)
     found = [chosen.own]

@@ -117,8 +117,8 @@ def prompt_length(kind: type[Agent], argument: str | None) -> dict[str, int]:
         FormatError, InputError, ModelConfigError: see :func:`worldthread.models.config.load_config`.
     """
     from worldthread.models.config import load_config
-    from worldthread.models.context_windows import context_window
     from worldthread_lab.agents.attempts.base import AttemptAgent, prompt_characters_for
+    from worldthread_lab.play.context_windows import context_window
 
     if argument == FAKE_MODEL or not issubclass(kind, AttemptAgent):
         return {}
@@ -181,7 +181,7 @@ def replayed_model(run: Run, folder: Path) -> RunModel:
 def configured_model(run: Run, argument: str | None, stack: ExitStack) -> tuple[ChatModel, dict[str, Any]]:
     """Return the model without a recording, and the arguments of :class:`RunModel` for its prices."""
     if argument == FAKE_MODEL:
-        from worldthread.models.fake_player import FakePlayer
+        from worldthread_lab.play.fake_player import FakePlayer
 
         return FakePlayer(run.attempt), {"local": True}
     from worldthread.models.config import load_config

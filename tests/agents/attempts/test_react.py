@@ -9,10 +9,10 @@ import pytest
 from worldthread.errors import AgentError, BudgetError, InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake_chat import FakeChat
-from worldthread.models.fake_player import FakePlayer
 from worldthread_lab.agents.attempts.base import LEAST_PROMPT_CHARACTERS
 from worldthread_lab.agents.attempts.react import ReAct
 from worldthread_lab.envs.fake import ScriptedWorld, tiny_house
+from worldthread_lab.play.fake_player import FakePlayer
 
 
 def test_attempts_begin_at_the_beginning_again(play_with: Any) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from worldthread.models.valid_actions import valid_actions_in
 from worldthread_lab.agents.attempts.trajectories import (
     AttemptTrajectory,
     Frontier,
@@ -17,6 +16,7 @@ from worldthread_lab.agents.attempts.trajectories import (
     render_trajectory,
 )
 from worldthread_lab.agents.prompting import first_lines, offered_text, shorten
+from worldthread_lab.agents.valid_actions import valid_actions_in
 
 
 def steps(*scores: float, text: str = "Nothing happens.") -> tuple[TrajectoryStep, ...]:

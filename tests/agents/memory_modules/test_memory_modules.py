@@ -18,7 +18,6 @@ from worldthread.memory import Memory
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat
-from worldthread.models.fake_player import FakePlayer
 from worldthread.types import Episode
 from worldthread_lab.agents.ariadne import Ariadne
 from worldthread_lab.agents.base import Percept
@@ -30,6 +29,7 @@ from worldthread_lab.agents.memory_modules.rag import DECAY, RagModule
 from worldthread_lab.agents.memory_modules.reflexion import ReflexionModule
 from worldthread_lab.agents.memory_modules.simulacra import SimulacraModule
 from worldthread_lab.agents.memory_modules.worldthread import WorldthreadModule
+from worldthread_lab.play.fake_player import FakePlayer
 
 OPENING = """\
 -= Kitchen =-

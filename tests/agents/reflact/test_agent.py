@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from worldthread.errors import InputError
-from worldthread.models.fake_player import FakePlayer
 from worldthread_lab.agents.reflact.settings import FORMER_SETTINGS, ReflActSettings
 from worldthread_lab.envs.base import Environment, Info, Truth
 from worldthread_lab.envs.fake import ScriptedWorld, tiny_house
+from worldthread_lab.play.fake_player import FakePlayer
 
 HELP: dict[str, Any] = {
     "hint": {"actions": ["take note", "go east"]},

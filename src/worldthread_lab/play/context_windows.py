@@ -25,6 +25,6 @@ def context_window(model: str) -> int | None:
 
 @cache
 def _windows() -> Mapping[str, int]:
-    text = files("worldthread.models").joinpath("context_windows.toml").read_text(encoding="utf-8")
+    text = files("worldthread_lab.play").joinpath("context_windows.toml").read_text(encoding="utf-8")
     windows: Mapping[str, int] = tomllib.loads(text)["windows"]
     return windows

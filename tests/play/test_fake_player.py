@@ -11,9 +11,9 @@ from msgspec import Meta
 
 from worldthread.errors import AnswerError, InputError
 from worldthread.models.chat import ChatModel, ChatRequest, Message
-from worldthread.models.fake_player import COMMANDS, FakePlayer
 from worldthread.models.structured import complete_structured, schema_of
-from worldthread.models.valid_actions import valid_actions_in, valid_actions_text
+from worldthread_lab.agents.valid_actions import valid_actions_in, valid_actions_text
+from worldthread_lab.play.fake_player import COMMANDS, FakePlayer
 
 ACTIONS = ("go north", "take brass key from tin box", "drop lantern, slowly")
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from worldthread.errors import InputError
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 from worldthread.models.request_key import request_key
-from worldthread.models.valid_actions import valid_actions_in
+from worldthread_lab.agents.valid_actions import valid_actions_in
 
 COMMANDS: Final = (
     "look", "inventory", "go north", "go south", "go east", "go west", "wait",
@@ -41,7 +41,7 @@ class FakePlayer:
     ``const``, ``anyOf``, ``oneOf``, ``allOf``, ``$defs``, bounds of numbers and lengths; no ``pattern``). In it
 
     - a string called ``action``, and each string of a list called ``actions``, is one of the valid actions that the
-      prompt lists (:mod:`worldthread.models.valid_actions`), or of :data:`COMMANDS` if it lists none;
+      prompt lists (:mod:`worldthread_lab.agents.valid_actions`), or of :data:`COMMANDS` if it lists none;
     - an integer is one of the numbers of the last numbered list of the prompt (``1.``, ``1)``, ``1:`` or ``[1]``), if
       there is such a list and the schema allows one of its numbers;
     - any other string, and the answer to a request without a schema, is a short sentence of words of the prompt.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worldthread.models.context_windows import context_window
+from worldthread_lab.play.context_windows import context_window
 
 
 @pytest.mark.parametrize(
