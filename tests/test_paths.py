@@ -18,7 +18,7 @@ from worldthread import Episode, Memory, paths
 from worldthread.errors import StoreError
 from worldthread.json_lines import JsonLinesWriter
 from worldthread.models.chat import ChatRequest, Message
-from worldthread.models.chat_cache import CachedChat, ChatCache
+from worldthread.models.chat_cache import CachedChat, answers_in_file
 from worldthread.models.configured import ServerFacts
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.recording import RecordingChat
@@ -170,7 +170,7 @@ def test_a_killed_export_leaves_no_text(end: signal.Signals, is_new: bool, namin
 def test_what_holds_words_of_people_is_private(tmp_path: Path) -> None:
     request = ChatRequest((Message("user", "a whisper"),), "act")
     cache_file, recording = tmp_path / "answers" / "cache.sqlite", tmp_path / "run" / "calls.jsonl"
-    with ChatCache(cache_file) as cache, RecordingChat(FakeChat(["whispered"]), recording) as model:
+    with answers_in_file(cache_file) as cache, RecordingChat(FakeChat(["whispered"]), recording) as model:
         CachedChat(model, cache).complete(request)
         files = {path.name: mode_of(path) for path in tmp_path.rglob("*") if path.is_file()}
     assert {"cache.sqlite", "cache.sqlite-wal", "cache.sqlite-shm", "calls.jsonl"} <= files.keys()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from worldthread.models import ConfiguredChat, Embedder
     from worldthread.models.cached import VectorCache
     from worldthread.models.chat import ChatModel
-    from worldthread.models.shared_cache import SharedVectors
+    from worldthread.models.shared_vectors import SharedVectors
 
 
 class MemoryModels:
@@ -112,7 +112,7 @@ class MemoryModels:
         """
         shared = self._shared.vectors
         if shared is not None:
-            from worldthread.models.shared_cache import ChainedVectors
+            from worldthread.models.shared_vectors import ChainedVectors
 
             cache = ChainedVectors(cache, shared)
         return CachedEmbedder(self._shared.named_embedder or self._shared.default_embedder(known), cache)
@@ -173,7 +173,7 @@ class _SharedModels:
                 config = load_cache_config()
                 if config is not None and config.vectors:
                     from worldthread.caches import open_cache
-                    from worldthread.models.shared_cache import VECTORS, SharedVectors
+                    from worldthread.models.shared_vectors import VECTORS, SharedVectors
 
                     self._vectors = SharedVectors(open_cache(config.address, VECTORS, config.limits))
                 self._has_vectors = True

@@ -19,7 +19,7 @@ from worldthread.answering.computed import DatedEvidence, Operation, asks_to_com
 from worldthread.answering.quotations import listed_quotations, quotations, stands_alone
 from worldthread.errors import ReplayError
 from worldthread.models.chat import ChatModel, ChatRequest
-from worldthread.models.chat_cache import CachedChat, ChatCache
+from worldthread.models.chat_cache import CachedChat, answers_in_file
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.recording import RecordingChat, ReplayChat
 from worldthread.types import FOREVER, Hit, Interval, Recall, Version
@@ -220,7 +220,7 @@ def test_a_recorded_answer_replays_on_another_day_and_a_cached_one_does_not_stay
     with pytest.raises(ReplayError, match="2024-06-02"):  # a day that was asked for is part of the question
         ask(ReplayChat(path), "2025-02-03", "2024-06-02")
     fresh = FakeChat([reply("Ghent", 1)] * 2)
-    with ChatCache(tmp_path / "cache") as cache:
+    with answers_in_file(tmp_path / "cache") as cache:
         for today in ("2025-02-03", "2025-02-03", "2025-02-04"):
             ask(CachedChat(fresh, cache), today)
     assert len(fresh.requests) == 2

@@ -18,9 +18,9 @@ from worldthread.caches import Cache, CacheLimits, open_cache, shown_address
 from worldthread.errors import ClosedError, InputError, MissingExtraError, StoreError, StoreUnavailableError
 from worldthread.installation import install_command
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message
-from worldthread.models.chat_cache import CachedChat
+from worldthread.models.chat_cache import CachedChat, KeptAnswers
 from worldthread.models.fake_chat import FakeChat
-from worldthread.models.shared_cache import ChainedVectors, SharedAnswers, SharedVectors
+from worldthread.models.shared_vectors import ChainedVectors, SharedVectors
 
 KINDS = ["sqlite", *(pytest.param(kind, marks=pytest.mark.servers) for kind in ("redis", "mongodb"))]
 
@@ -188,7 +188,7 @@ def test_a_closed_cache_says_so(opened: Callable[..., Cache]) -> None:
 
 def test_answers_are_asked_once(opened: Callable[..., Cache]) -> None:
     request = ChatRequest((Message("user", "a key"),), "extract")
-    with SharedAnswers(opened()) as answers:
+    with KeptAnswers(opened()) as answers:
         model = FakeChat(["first", "second"])
         assert CachedChat(model, answers).complete(request).text == "first"
         again = CachedChat(model, answers).complete(request)

@@ -19,7 +19,7 @@ import pytest
 
 from worldthread.errors import InputError, ModelCallError, WorldthreadError
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Message, Usage
-from worldthread.models.chat_cache import CachedChat, ChatCache
+from worldthread.models.chat_cache import CachedChat, answers_in_file
 from worldthread.models.config import load_config
 from worldthread.models.configured import ConfiguredChat
 from worldthread.models.fake_chat import FakeAnswer, FakeChat
@@ -142,7 +142,7 @@ def make(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
             "fake": scripted,
             "player": lambda: FakePlayer(7, concurrency=2),
             "cached": lambda: CachedChat(
-                scripted(), stack.enter_context(ChatCache(tmp_path / f"cache-{next(numbers)}.sqlite"))
+                scripted(), stack.enter_context(answers_in_file(tmp_path / f"cache-{next(numbers)}.sqlite"))
             ),
             "meter": lambda: Meter(scripted(), max_tokens=10**6),
             "recording": lambda: stack.enter_context(

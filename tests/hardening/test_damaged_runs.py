@@ -23,7 +23,7 @@ from worldthread.cli.main import app
 from worldthread.errors import WorldthreadError
 from worldthread.memory import Memory
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message
-from worldthread.models.chat_cache import CachedChat, ChatCache
+from worldthread.models.chat_cache import CachedChat, answers_in_file
 from worldthread.models.recording import RecordingChat, ReplayChat
 from worldthread.models.recording_file import read_recording
 from worldthread.models.request_key import request_key
@@ -240,7 +240,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for seed in (1, 2, 3):
             run = Run("tiny-v1", "explorer", seed, steps=4)
             results.add(run, play_run(run, root / "sweep" / run.folder))
-    with ChatCache(root / "answers.sqlite") as cache:
+    with answers_in_file(root / "answers.sqlite") as cache:
         for number in range(40):
             cache.put(f"{number:064x}", ChatAnswer(f"answer {number} " * 40, "m"))
         cache.put(request_key("m", REQUEST), ChatAnswer("in the chest", "m"))
@@ -374,7 +374,7 @@ def open_summary(root: Path, chance: random.Random, original: bytes) -> None:
 
 
 def open_cache(root: Path, chance: random.Random, original: bytes) -> None:
-    cache = trying(lambda: ChatCache(root / "answers.sqlite"))
+    cache = trying(lambda: answers_in_file(root / "answers.sqlite"))
     if cache is None:
         return
     with cache:

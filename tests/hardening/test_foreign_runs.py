@@ -20,7 +20,7 @@ from worldthread import Memory
 from worldthread.cli.main import app
 from worldthread.errors import DamagedFileError, FormatError, InputError, UnknownGameError
 from worldthread.graph import TemporalGraph
-from worldthread.models.chat_cache import ChatCache
+from worldthread.models.chat_cache import answers_in_file
 from worldthread_lab.agents import AGENTS, agent_class, make_agent
 from worldthread_lab.envs.registry import require_known_game
 from worldthread_lab.play.run import Run
@@ -370,23 +370,23 @@ def test_a_cache_of_answers_runs_no_view_and_no_trigger(tmp_path: Path) -> None:
     import sqlite3
 
     path = tmp_path / "cache"
-    ChatCache(path).close()
+    answers_in_file(path).close()
     with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TRIGGER t AFTER INSERT ON answer BEGIN DELETE FROM answer; END")
+        connection.execute("CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry; END")
     connection.close()
     with pytest.raises(DamagedFileError, match="other tables"):
-        ChatCache(path)
+        answers_in_file(path)
     with sqlite3.connect(path) as connection:
         connection.execute("DROP TRIGGER t")
     connection.close()
-    ChatCache(path).close()
+    answers_in_file(path).close()
     with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE answer")
+        connection.execute("DROP TABLE entry")
         endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS key FROM n"
-        connection.execute(f"CREATE VIEW answer AS SELECT key, key AS content, key AS created_at FROM ({endless})")
+        connection.execute(f"CREATE VIEW entry AS SELECT key, key AS kind, key AS value FROM ({endless})")
     connection.close()
     with pytest.raises(DamagedFileError, match="other tables"):
-        ChatCache(path)
+        answers_in_file(path)
 
 
 def test_the_summary_of_a_finished_play_controls_no_terminal(honest: Path, tmp_path: Path, evil: Path) -> None:

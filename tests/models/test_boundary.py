@@ -19,7 +19,7 @@ from worldthread.extract.model import ModelExtractor
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.boundary import boundary_mark
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Message
-from worldthread.models.chat_cache import CachedChat, ChatCache
+from worldthread.models.chat_cache import CachedChat, answers_in_file
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.recording import RecordingChat, ReplayChat
 from worldthread.models.recording_file import read_recording
@@ -160,11 +160,11 @@ def test_without_a_recording_the_same_is_read() -> None:
 
 def test_the_cache_answers_in_another_process(tmp_path: Path) -> None:
     first = Echo()
-    with ChatCache(tmp_path / "answers.sqlite") as cache:
+    with answers_in_file(tmp_path / "answers.sqlite") as cache:
         told = play(CachedChat(first, cache))
         assert len(cache) == len(first.requests) == 7
     second = Echo()
-    with ChatCache(tmp_path / "answers.sqlite") as cache:
+    with answers_in_file(tmp_path / "answers.sqlite") as cache:
         assert play(CachedChat(second, cache)) == told
     assert not second.requests
 

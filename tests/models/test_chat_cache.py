@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from worldthread.caches import sqlite as sqlite_cache
 from worldthread.errors import (
     ClosedError,
     DamagedFileError,
@@ -24,9 +25,8 @@ from worldthread.errors import (
     StoreError,
     StoreLockedError,
 )
-from worldthread.models import chat_cache
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Message, Usage
-from worldthread.models.chat_cache import CachedChat, ChatCache
+from worldthread.models.chat_cache import CachedChat, KeptAnswers, answers_in_file
 
 
 class Counting:
@@ -63,15 +63,15 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cache(path: Path) -> Iterator[ChatCache]:
-    with ChatCache(path) as cache:
+def cache(path: Path) -> Iterator[KeptAnswers]:
+    with answers_in_file(path) as cache:
         yield cache
 
 
 # -- the model ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_request_is_asked_once(cache: ChatCache) -> None:
+def test_a_request_is_asked_once(cache: KeptAnswers) -> None:
     counting = Counting()
     model = CachedChat(counting, cache)
     assert isinstance(model, ChatModel)
@@ -88,26 +88,26 @@ def test_a_request_is_asked_once(cache: ChatCache) -> None:
 def test_answers_outlive_the_process_and_belong_to_one_model(path: Path) -> None:
     for calls, name in ((1, "toy"), (0, "toy"), (1, "other")):
         counting = Counting(name)
-        with ChatCache(path) as cache:
+        with answers_in_file(path) as cache:
             assert CachedChat(counting, cache).complete(asking()).text == "answer 1"
         assert counting.calls == calls
 
 
 @pytest.mark.parametrize("reason", ["length", "content_filter", ""])
-def test_only_whole_answers_are_kept(reason: str, cache: ChatCache) -> None:
+def test_only_whole_answers_are_kept(reason: str, cache: KeptAnswers) -> None:
     model = CachedChat(Counting(finish_reason=reason), cache)
     assert [model.complete(asking()).text for _ in range(2)] == ["answer 1", "answer 2"]
     assert len(cache) == 0
 
 
-def test_an_error_is_not_kept(cache: ChatCache) -> None:
+def test_an_error_is_not_kept(cache: KeptAnswers) -> None:
     model = CachedChat(Counting(failures=1), cache)
     with pytest.raises(ModelCallError):
         model.complete(asking())
     assert [model.complete(asking()).text for _ in range(2)] == ["answer 2", "answer 2"]
 
 
-def test_samples_are_drawn_anew_unless_wanted_otherwise(cache: ChatCache) -> None:
+def test_samples_are_drawn_anew_unless_wanted_otherwise(cache: KeptAnswers) -> None:
     model = CachedChat(Counting(), cache)
     assert [model.complete(asking(temperature=0.7)).text for _ in range(2)] == ["answer 1", "answer 2"]
     assert len(cache) == 0
@@ -117,7 +117,7 @@ def test_samples_are_drawn_anew_unless_wanted_otherwise(cache: ChatCache) -> Non
     assert len(cache) == 2
 
 
-def test_threads_that_ask_the_same_make_one_call(cache: ChatCache) -> None:
+def test_threads_that_ask_the_same_make_one_call(cache: KeptAnswers) -> None:
     counting = Counting(pause=0.05)
     model = CachedChat(counting, cache)
     requests = [asking(f"key {i % 3}") for i in range(24)]
@@ -129,7 +129,7 @@ def test_threads_that_ask_the_same_make_one_call(cache: ChatCache) -> None:
         assert len({answer.text for answer in answers[i::3]}) == 1
 
 
-def test_when_the_first_of_them_fails_the_next_one_asks(cache: ChatCache) -> None:
+def test_when_the_first_of_them_fails_the_next_one_asks(cache: KeptAnswers) -> None:
     counting = Counting(pause=0.02, failures=1)
     model = CachedChat(counting, cache)
 
@@ -145,7 +145,7 @@ def test_when_the_first_of_them_fails_the_next_one_asks(cache: ChatCache) -> Non
     assert counting.calls == 2
 
 
-def test_a_request_that_is_no_json_is_not_sent(cache: ChatCache) -> None:
+def test_a_request_that_is_no_json_is_not_sent(cache: KeptAnswers) -> None:
     counting = Counting()
     with pytest.raises(InputError):
         CachedChat(counting, cache).complete(asking(schema={"a": {1}}))
@@ -155,7 +155,7 @@ def test_a_request_that_is_no_json_is_not_sent(cache: ChatCache) -> None:
 # -- the file ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_answer_under_a_key_stays(cache: ChatCache) -> None:
+def test_the_first_answer_under_a_key_stays(cache: KeptAnswers) -> None:
     assert cache.get("k") is None
     cache.put("k", ChatAnswer("one"))
     cache.put("k", ChatAnswer("two"))
@@ -165,13 +165,13 @@ def test_the_first_answer_under_a_key_stays(cache: ChatCache) -> None:
 
 
 @pytest.fixture(scope="module")
-def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatCache]:
-    with ChatCache(tmp_path_factory.mktemp("shared") / "answers") as cache:
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptAnswers]:
+    with answers_in_file(tmp_path_factory.mktemp("shared") / "answers") as cache:
         yield cache
 
 
 @given(text=st.text(st.characters()), model=st.text(st.characters()))
-def test_every_text_comes_back_as_it_was(text: str, model: str, shared_cache: ChatCache) -> None:
+def test_every_text_comes_back_as_it_was(text: str, model: str, shared_cache: KeptAnswers) -> None:
     key = str(len(shared_cache))
     shared_cache.put(key, ChatAnswer(text, model))
     known = shared_cache.get(key)
@@ -180,7 +180,7 @@ def test_every_text_comes_back_as_it_was(text: str, model: str, shared_cache: Ch
 
 
 def test_clearing_forgets_what_was_said(path: Path) -> None:
-    with ChatCache(path) as cache:
+    with answers_in_file(path) as cache:
         for i in range(100):
             cache.put(f"{i}", ChatAnswer(f"the rusty secret {i}"))
         assert len(cache) == 100
@@ -196,8 +196,8 @@ def test_many_processes_may_write_at_once(path: Path) -> None:
 import sys
 from pathlib import Path
 from worldthread.models.chat import ChatAnswer
-from worldthread.models.chat_cache import ChatCache
-cache = ChatCache(Path(sys.argv[1]))
+from worldthread.models.chat_cache import answers_in_file
+cache = answers_in_file(Path(sys.argv[1]))
 for i in range(100):
     cache.put(f"{sys.argv[2]}-{i}", ChatAnswer(sys.argv[2]))
     cache.put(f"shared-{i}", ChatAnswer(sys.argv[2]))
@@ -205,11 +205,11 @@ for i in range(100):
 """
     processes = [subprocess.Popen([sys.executable, "-c", code, str(path), str(n)]) for n in range(4)]
     assert [process.wait() for process in processes] == [0] * 4
-    with ChatCache(path) as cache:
+    with answers_in_file(path) as cache:
         assert len(cache) == 500
 
 
-def test_a_closed_cache_says_so(cache: ChatCache) -> None:
+def test_a_closed_cache_says_so(cache: KeptAnswers) -> None:
     cache.close()
     cache.close()
     with pytest.raises(ClosedError):
@@ -217,7 +217,7 @@ def test_a_closed_cache_says_so(cache: ChatCache) -> None:
 
 
 def test_a_new_folder_is_made(tmp_path: Path) -> None:
-    with ChatCache(tmp_path / "new" / "folder" / "answers") as cache:
+    with answers_in_file(tmp_path / "new" / "folder" / "answers") as cache:
         assert len(cache) == 0
 
 
@@ -226,8 +226,8 @@ def test_a_new_folder_is_made(tmp_path: Path) -> None:
 )
 def test_a_file_that_is_no_cache_is_left_alone(content: bytes, path: Path) -> None:
     path.write_bytes(content)
-    with pytest.raises(DamagedFileError, match=r"answers\.sqlite: not a cache of answers, or a damaged one"):
-        ChatCache(path)
+    with pytest.raises(DamagedFileError, match=r"answers\.sqlite: not a cache, or a damaged one"):
+        answers_in_file(path)
     assert path.read_bytes() == content
     assert [file.name for file in path.parent.iterdir()] == ["answers.sqlite"]
 
@@ -238,7 +238,7 @@ def test_a_database_of_another_program_is_left_alone(path: Path) -> None:
     connection.close()
     content = path.read_bytes()
     with pytest.raises(ForeignFileError):
-        ChatCache(path)
+        answers_in_file(path)
     assert path.read_bytes() == content
     assert [file.name for file in path.parent.iterdir()] == ["answers.sqlite"]
 
@@ -250,43 +250,43 @@ def change(path: Path, *statements: str) -> None:
     connection.close()
 
 
-def test_a_file_of_a_newer_release_is_left_alone(path: Path, cache: ChatCache) -> None:
+def test_a_file_of_a_newer_release_is_left_alone(path: Path, cache: KeptAnswers) -> None:
     cache.close()
     change(path, "PRAGMA user_version = 2")
     with pytest.raises(FileVersionError, match="upgrade"):
-        ChatCache(path)
+        answers_in_file(path)
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "DROP TABLE answer",
-        "ALTER TABLE answer RENAME COLUMN content TO text",
+        "DROP TABLE entry",
+        "ALTER TABLE entry RENAME COLUMN value TO text",
     ],
 )
-def test_a_cache_with_other_tables_is_damaged(statement: str, path: Path, cache: ChatCache) -> None:
+def test_a_cache_with_other_tables_is_damaged(statement: str, path: Path, cache: KeptAnswers) -> None:
     cache.close()
     change(path, statement)
     with pytest.raises(DamagedFileError):
-        ChatCache(path)
+        answers_in_file(path)
 
 
 @pytest.mark.parametrize("content", ["''", "'{'", "'{\"text\":1}'", "'[]'", "x'ff'", "CAST(x'ff' AS TEXT)", "7"])
-def test_an_answer_that_is_damaged_is_no_answer(content: str, path: Path, cache: ChatCache) -> None:
+def test_an_answer_that_is_damaged_is_no_answer(content: str, path: Path, cache: KeptAnswers) -> None:
     cache.put("k", ChatAnswer("yes"))
-    change(path, f"UPDATE answer SET content = {content}")
+    change(path, f"UPDATE entry SET value = {content}")
     with pytest.raises(DamagedFileError, match=r"answers\.sqlite"):
         cache.get("k")
 
 
 def test_pages_that_were_overwritten_are_an_error(path: Path) -> None:
-    with ChatCache(path) as cache:
+    with answers_in_file(path) as cache:
         for i in range(500):
             cache.put(f"{i:03}", ChatAnswer("yes" * 50))
     content = bytearray(path.read_bytes())
     content[-4096:] = b"\xa5" * 4096
     path.write_bytes(content)
-    with ChatCache(path) as cache:
+    with answers_in_file(path) as cache:
         with pytest.raises(DamagedFileError, match="malformed"):
             [cache.get(f"{i:03}") for i in range(500)]
         with pytest.raises(DamagedFileError, match="malformed"):
@@ -294,11 +294,11 @@ def test_pages_that_were_overwritten_are_an_error(path: Path) -> None:
     assert path.stat().st_size == len(content)
 
 
-def test_a_file_that_is_held_by_another_program(path: Path, cache: ChatCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_cache, "_BUSY_SECONDS", 0.05)
+def test_a_file_that_another_program_holds(path: Path, cache: KeptAnswers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_cache, "_BUSY_SECONDS", 0.05)
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    with ChatCache(path) as other:
+    with answers_in_file(path) as other:
         assert other.get("k") is None
         with pytest.raises(StoreLockedError, match="another program"):
             other.put("k", ChatAnswer("yes"))
@@ -310,7 +310,7 @@ def test_a_file_that_is_held_by_another_program(path: Path, cache: ChatCache, mo
 
 def test_a_path_that_cannot_be_a_file(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="unable to open"):
-        ChatCache(tmp_path)
+        answers_in_file(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=r"Not a directory|File exists"):
-        ChatCache(tmp_path / "file" / "answers")
+        answers_in_file(tmp_path / "file" / "answers")

@@ -144,3 +144,24 @@ class ChatModel(Protocol):
             StoreError: the answer cannot be cached or recorded.
             MissingExtraError: the client library is not installed.
         """
+
+
+class WrappedChat:
+    """What chat models share that pass the requests that they do not answer themselves to another one.
+
+    Args:
+        model: the other model; its name and concurrency are those of this one.
+    """
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        """The name of the wrapped model."""
+        return self._model.name
+
+    @property
+    def concurrency(self) -> int:
+        """The concurrency of the wrapped model."""
+        return self._model.concurrency

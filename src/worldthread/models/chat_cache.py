@@ -1,119 +1,33 @@
-"""A cache of answers of chat models in a file, so that no request is paid for twice."""
+"""Answers of chat models by request, so that none is paid for twice."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Protocol
 
 import msgspec
-from filelock import FileLock
 
+from worldthread.caches import Cache, open_cache
 from worldthread.decoding import convert
-from worldthread.errors import (
-    ClosedError,
-    DamagedFileError,
-    FileVersionError,
-    ForeignFileError,
-    StoreError,
-)
-from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
+from worldthread.errors import DamagedFileError
+from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, WrappedChat
 from worldthread.models.request_key import recorded_answer, request_key, to_json
-from worldthread.paths import FILE_MODE, make_private_file, make_private_folder
-from worldthread.sqlite_errors import cache_errors, damaged_cache
-
-APPLICATION_ID: Final = 0x77746361
-"""At byte 68 of every file of ours: "wtca"."""
-
-VERSION: Final = 1
-"""Version of the file that is written, and the newest that is read."""
-
-_TABLE: Final = """\
-CREATE TABLE answer (key TEXT PRIMARY KEY, content TEXT NOT NULL, created_at REAL NOT NULL)
-                        WITHOUT ROWID"""
-_BUSY_SECONDS: Final = 30.0
-_KIND: Final = "cache of answers"  # in messages
 
 
-class ChatCache:
-    """Answers by the key of the request (:func:`~worldthread.models.request_key.request_key`), in an SQLite file.
+class KeptAnswers:
+    """Answers by the key of the request (:func:`~worldthread.models.request_key.request_key`), in a cache.
 
-    Any number of threads and processes may use the file at once. It holds the texts of answers, but only the keys of
-    requests. A file that cannot be used is never replaced or deleted: see the errors.
+    The cache holds the texts of answers, but only the keys of requests. Thread-safe.
 
     Args:
-        path: the file; it is made, with its folder, if it does not exist. The files beside it are ``-wal`` and
-            ``-shm`` while it is open (SQLite's write-ahead log), and ``-lock``, which is held while it is being opened.
-
-    Raises:
-        ForeignFileError: the file is an SQLite file of another program; it was not touched.
-        DamagedFileError: the file cannot be read; it was not touched.
-        FileVersionError: a newer release wrote the file; it was not touched.
-        StoreLockedError: another program held the file for 30 seconds.
-        StoreError: the file cannot be opened.
+        cache: holds them; it is closed with this.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
-        lock_file = self._path.with_name(self._path.name + "-lock")
-        is_new = not lock_file.exists()
-        try:
-            make_private_folder(self._path.parent)
-            # two processes must not create the file, or switch its log on, at the same time
-            with FileLock(lock_file, mode=FILE_MODE):
-                make_private_file(self._path)  # SQLite gives its mode to the log beside it
-                self._open()
-        except OSError as error:
-            reason = error.strerror or error
-            raise StoreError(f"the cache of answers cannot be opened: {reason}", path=self._path) from error
-        except BaseException as error:
-            self._disconnect()
-            if is_new and isinstance(error, StoreError):  # probably not a file of ours: leave nothing beside it
-                lock_file.unlink(missing_ok=True)
-            raise
-
-    def _open(self) -> None:
-        with self._translated():
-            connection = sqlite3.connect(
-                self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
-            self._connection = connection
-            ((application,),) = connection.execute("PRAGMA application_id").fetchall()
-            ((version,),) = connection.execute("PRAGMA user_version").fetchall()
-            schema = [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema").fetchall()]
-            if application != APPLICATION_ID and (application or version or schema):
-                raise ForeignFileError("an SQLite file of another program, not a cache of answers", path=self._path)
-            if version > VERSION:
-                raise FileVersionError(
-                    f"written by a newer release (version {version}, this one reads {VERSION}): upgrade, or use "
-                    "another file",
-                    path=self._path,
-                )
-            if version and [" ".join(str(sql).split()) for sql in schema] != [" ".join(_TABLE.split())]:
-                # a view or a trigger would run at every question, for as long as it likes
-                raise self._damaged("it has other tables than a cache of answers")
-            if not version:
-                connection.executescript(
-                    f"""
-                    BEGIN IMMEDIATE;
-                    {_TABLE};
-                    PRAGMA application_id = {APPLICATION_ID};
-                    PRAGMA user_version = {VERSION};
-                    COMMIT;
-                    """
-                )
-            connection.execute("SELECT key, content, created_at FROM answer LIMIT 1").fetchall()
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA secure_delete = ON")
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
 
     def get(self, key: str) -> ChatAnswer | None:
         """Look up an answer.
@@ -125,18 +39,19 @@ class ChatCache:
             The answer, with no usage, no seconds and 0 attempts; ``None`` if there is none.
 
         Raises:
-            DamagedFileError: the file is damaged.
-            StoreLockedError: another program held the file for 30 seconds.
-            StoreError: the file cannot be read.
+            DamagedFileError: the entry is not an answer, or the file is damaged.
+            StoreError: the cache cannot be read.
             ClosedError: the cache was closed.
         """
-        rows = self._run("SELECT content FROM answer WHERE key = ?", key)
-        if not rows:
+        value = self._cache.get([key]).get(key)
+        if value is None:
             return None
         try:
-            kept = convert(json.loads(rows[0][0]), _CachedAnswer)
+            kept = convert(json.loads(value), _KeptAnswer)
         except (ValueError, TypeError, RecursionError) as error:
-            raise self._damaged(f"the entry {key} is not an answer: {error}") from error
+            raise DamagedFileError(
+                f"the entry {key} is not an answer ({error}): empty the cache", path=self._cache.address
+            ) from error
         return ChatAnswer(kept.text, model=kept.model, finish_reason=kept.finish_reason, attempts=0)
 
     def put(self, key: str, answer: ChatAnswer) -> None:
@@ -147,73 +62,47 @@ class ChatCache:
             answer: its text, model and finish reason are stored.
 
         Raises:
-            DamagedFileError: the file is damaged.
-            StoreLockedError: another program held the file for 30 seconds.
-            StoreError: the file cannot be written.
+            StoreError: the cache cannot be written.
             ClosedError: the cache was closed.
         """
         content = {"text": answer.text, "model": answer.model, "finish_reason": answer.finish_reason}
-        self._run(
-            "INSERT INTO answer VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING",
-            key,
-            to_json(content).decode(),
-            time.time(),
-        )
+        self._cache.put({key: to_json(content)})
 
     def __len__(self) -> int:
         """Return the number of stored answers."""
-        count: int = self._run("SELECT COUNT(*) FROM answer")[0][0]
-        return count
+        return len(self._cache)
 
     def clear(self) -> None:
-        """Remove all answers; their texts are overwritten in the file."""
-        self._run("DELETE FROM answer")
-        # otherwise the log still holds them; a process that is reading delays this until the last one closes the file
-        self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Remove all answers; their texts are overwritten in a file."""
+        self._cache.clear()
 
     def close(self) -> None:
-        """Close the file. May be called again."""
-        with self._lock:
-            self._disconnect()
+        """Close the cache. May be called again."""
+        self._cache.close()
 
-    def __enter__(self) -> ChatCache:
+    def __enter__(self) -> KeptAnswers:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _run(self, sql: str, *parameters: object) -> list[Any]:
-        with self._lock, self._translated():
-            if self._connection is None:
-                raise ClosedError("the cache of answers was closed: open it again", path=self._path)
-            return self._connection.execute(sql, parameters).fetchall()
 
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.close()
-            self._connection = None
+def answers_in_file(path: str | Path) -> KeptAnswers:
+    """Open answers in an SQLite file, which is made, with its folder, if it does not exist.
 
-    def _translated(self) -> AbstractContextManager[None]:
-        return cache_errors(self._path, _KIND)
+    Args:
+        path: the file.
 
-    def _damaged(self, reason: str) -> DamagedFileError:
-        return damaged_cache(self._path, _KIND, reason)
+    Returns:
+        The answers; close them, or use them as a context manager.
+
+    Raises:
+        StoreError: the file cannot be used; it was not touched.
+    """
+    return KeptAnswers(open_cache(f"sqlite:{path}", "answers"))
 
 
-class AnswerCache(Protocol):
-    """Stores answers by the key of the request. Implementations are thread-safe."""
-
-    def get(self, key: str) -> ChatAnswer | None:
-        """Look up an answer; see :meth:`ChatCache.get`."""
-
-    def put(self, key: str, answer: ChatAnswer) -> None:
-        """Store an answer, unless the key has one already; see :meth:`ChatCache.put`."""
-
-
-class CachedChat:
+class CachedChat(WrappedChat):
     """Answers requests from a cache, and calls ``model`` for those that are not in it.
 
     Threads that make the same request at the same time wait for the first of them. Only complete answers
@@ -227,22 +116,12 @@ class CachedChat:
             go to ``model``, and their answers are not stored.
     """
 
-    def __init__(self, model: ChatModel, cache: AnswerCache, *, sampled: bool = False) -> None:
-        self._model = model
+    def __init__(self, model: ChatModel, cache: KeptAnswers, *, sampled: bool = False) -> None:
+        super().__init__(model)
         self._cache = cache
         self._sampled = sampled
         self._guard = threading.Lock()
         self._turns: dict[str, _Turn] = {}
-
-    @property
-    def name(self) -> str:
-        """The name of the wrapped model."""
-        return self._model.name
-
-    @property
-    def concurrency(self) -> int:
-        """The concurrency of the wrapped model."""
-        return self._model.concurrency
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
         """Answer a request; see :meth:`worldthread.models.chat.ChatModel.complete`.
@@ -284,7 +163,7 @@ class CachedChat:
                     del self._turns[key]
 
 
-class _CachedAnswer(msgspec.Struct, forbid_unknown_fields=True):
+class _KeptAnswer(msgspec.Struct, forbid_unknown_fields=True):
     text: str
     model: str
     finish_reason: str

@@ -16,11 +16,11 @@ from filelock import FileLock
 from worldthread.errors import InputError
 from worldthread.models.base import Embedder
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
-from worldthread.models.config import CacheConfig, ChatConfig, EmbedderConfig, load_config
+from worldthread.models.config import ChatConfig, EmbedderConfig, load_config
 from worldthread.paths import FILE_MODE, default_cache_dir, make_private_folder, write_private_file
 
 if TYPE_CHECKING:
-    from worldthread.models.shared_cache import SharedAnswers
+    from worldthread.models.chat_cache import KeptAnswers
 
 NO_MODEL = "none"
 """As the name of a model: use no model, whatever the environment says."""
@@ -46,7 +46,7 @@ class ConfiguredChat:
     """
 
     def __init__(self, config: ChatConfig) -> None:
-        from worldthread.models.chat_cache import AnswerCache, CachedChat, ChatCache
+        from worldthread.models.chat_cache import CachedChat
         from worldthread.models.local_chat import CONTEXT_TOKENS, LocalChat
         from worldthread.models.meter import Meter
         from worldthread.models.openai_chat import OpenAIChat
@@ -81,12 +81,7 @@ class ConfiguredChat:
         self._uncached: ChatModel = self.meter
         with ExitStack() as files:
             if config.cache and config.replay is None:
-                cache: AnswerCache
-                if config.shared_cache is None:
-                    cache = files.enter_context(ChatCache(config.cache_path or _cache_file(config)))
-                else:
-                    cache = files.enter_context(_shared_answers(config, config.shared_cache))
-                self._chat = CachedChat(self._chat, cache)
+                self._chat = CachedChat(self._chat, files.enter_context(_kept_answers(config)))
             if config.record is not None:
                 self._chat = self._uncached = files.enter_context(
                     RecordingChat(self._chat, config.record, resume=config.record.exists())
@@ -168,17 +163,15 @@ def sentence_transformer(config: EmbedderConfig) -> Embedder:
     return SentenceTransformerEmbedder((config.name or "").partition("/")[2], batch=config.batch)
 
 
-def _cache_file(config: ChatConfig) -> Path:
-    """Return a file for each server: two servers may use one name for different models."""
-    return default_cache_dir() / "answers" / f"{_server_digest(config)}.sqlite"
-
-
-def _shared_answers(config: ChatConfig, cache: CacheConfig) -> SharedAnswers:
-    """Open the cache by address; each server has its own kind of entries there."""
+def _kept_answers(config: ChatConfig) -> KeptAnswers:
+    """Open the cache; each server has its own kind of entries: two may use one name for different models."""
     from worldthread.caches import open_cache
-    from worldthread.models.shared_cache import ANSWERS, SharedAnswers
+    from worldthread.models.chat_cache import KeptAnswers
 
-    return SharedAnswers(open_cache(cache.address, f"{ANSWERS}-{_server_digest(config)}", cache.limits))
+    limits, address = None, f"sqlite:{config.cache_path or default_cache_dir() / 'cache.sqlite'}"
+    if config.shared_cache is not None:
+        limits, address = config.shared_cache.limits, config.shared_cache.address
+    return KeptAnswers(open_cache(address, f"answers-{_server_digest(config)}", limits))
 
 
 def _server_digest(config: ChatConfig) -> str:

@@ -11,7 +11,7 @@ from math import ceil, isfinite
 from typing import Final
 
 from worldthread.errors import BudgetError, InputError, ModelCallError, ModelConfigError
-from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Usage
+from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Usage, WrappedChat
 from worldthread.models.prices import Price, PriceTable, load_prices
 from worldthread.models.request_key import to_json
 
@@ -201,7 +201,7 @@ class UsageMeter:
         return self._max_dollars is None or self._price is None or self._price.dollars(usage) <= self._max_dollars
 
 
-class Meter(UsageMeter):
+class Meter(WrappedChat, UsageMeter):
     """Counts what the calls of a chat model use, and makes no more calls when the budget is spent. Thread-safe.
 
     The estimate of a call is one token for every 4 characters of prompt and schema, plus the answer's limit
@@ -228,18 +228,10 @@ class Meter(UsageMeter):
         prices: PriceTable | None = None,
         local: bool = False,
     ) -> None:
-        super().__init__(model.name, max_tokens=max_tokens, max_dollars=max_dollars, prices=prices, local=local)
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        """The name of the wrapped model."""
-        return self._model.name
-
-    @property
-    def concurrency(self) -> int:
-        """The concurrency of the wrapped model."""
-        return self._model.concurrency
+        WrappedChat.__init__(self, model)
+        UsageMeter.__init__(
+            self, model.name, max_tokens=max_tokens, max_dollars=max_dollars, prices=prices, local=local
+        )
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
         """Answer a request and count it; see :meth:`worldthread.models.chat.ChatModel.complete`.

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from worldthread.errors import ModelCallError, ReplayError
-from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Usage
+from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Usage, WrappedChat
 from worldthread.models.recording_file import RecordedCall, Recording, RecordingFile, read_recording
 from worldthread.models.request_key import describe_nearest, recorded_answer, request_fields, request_key, to_json
 
@@ -87,7 +87,7 @@ class ReplayChat:
         return f"{start}{describe_nearest(request, requests)}{end}"
 
 
-class RecordingChat:
+class RecordingChat(WrappedChat):
     """Calls ``model`` and appends every call to a file, failed calls included. Thread-safe.
 
     A call that was answered is in the file even if the process is killed right after, but not necessarily after a loss
@@ -111,20 +111,10 @@ class RecordingChat:
     """
 
     def __init__(self, model: ChatModel, path: str | Path, *, resume: bool = False, with_costs: bool = False) -> None:
-        self._model = model
+        super().__init__(model)
         self._with_costs = with_costs
         self._file = RecordingFile(Path(path), model.name)
         self._outcomes = _Outcomes(self._file.recording) if resume else None
-
-    @property
-    def name(self) -> str:
-        """The name of the wrapped model."""
-        return self._model.name
-
-    @property
-    def concurrency(self) -> int:
-        """The concurrency of the wrapped model."""
-        return self._model.concurrency
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
         """Answer a request and record it; see :meth:`worldthread.models.chat.ChatModel.complete`.

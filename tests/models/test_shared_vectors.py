@@ -9,9 +9,10 @@ import pytest
 from worldthread import Memory
 from worldthread.caches import CacheLimits, open_cache
 from worldthread.errors import DamagedFileError, FormatError, ModelConfigError
+from worldthread.models.chat_cache import KeptAnswers
 from worldthread.models.config import CacheConfig, load_cache_config, load_config
 from worldthread.models.fake import FakeEmbedder
-from worldthread.models.shared_cache import VECTORS, SharedAnswers
+from worldthread.models.shared_vectors import VECTORS
 
 
 def configured(tmp_path: Path, text: str, **environ: str) -> CacheConfig | None:
@@ -47,7 +48,7 @@ def test_an_entry_that_is_no_answer(tmp_path: Path) -> None:
     with open_cache(f"sqlite:{tmp_path / 'c'}", "answers") as cache:
         cache.put({"k": b"[]"})
         with pytest.raises(DamagedFileError, match="is not an answer"):
-            SharedAnswers(cache).get("k")
+            KeptAnswers(cache).get("k")
 
 
 class CountingEmbedder(FakeEmbedder):

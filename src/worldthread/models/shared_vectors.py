@@ -1,88 +1,19 @@
-"""Answers of chat models, and vectors, in a cache that many memories, processes and machines share."""
+"""Vectors in a cache that many memories, processes and machines share."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.caches import Cache
-from worldthread.decoding import convert
-from worldthread.errors import DamagedFileError
 from worldthread.models.cached import VectorCache
-from worldthread.models.chat import ChatAnswer
-from worldthread.models.request_key import to_json
-
-ANSWERS: Final = "answers"
-"""Kind of the entries that hold answers; the digest of the server follows."""
 
 VECTORS: Final = "vectors"
 """Kind of the entries that hold vectors."""
-
-
-class SharedAnswers:
-    """Answers by the key of the request, as :class:`~worldthread.models.chat_cache.ChatCache` keeps them.
-
-    Args:
-        cache: holds them; it is closed with this.
-    """
-
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
-
-    def get(self, key: str) -> ChatAnswer | None:
-        """Look up an answer; see :meth:`~worldthread.models.chat_cache.ChatCache.get`.
-
-        Args:
-            key: key of the request.
-
-        Returns:
-            The answer; ``None`` if there is none.
-
-        Raises:
-            DamagedFileError: the entry is not an answer.
-        """
-        value = self._cache.get([key]).get(key)
-        if value is None:
-            return None
-        try:
-            kept = convert(json.loads(value), _KeptAnswer)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise DamagedFileError(
-                f"the entry {key} is not an answer ({error}): empty the cache", path=self._cache.address
-            ) from error
-        return ChatAnswer(kept.text, model=kept.model, finish_reason=kept.finish_reason, attempts=0)
-
-    def put(self, key: str, answer: ChatAnswer) -> None:
-        """Store an answer, unless the key has one already; see :meth:`~worldthread.models.chat_cache.ChatCache.put`.
-
-        Args:
-            key: key of the request.
-            answer: its text, model and finish reason are stored.
-        """
-        content = {"text": answer.text, "model": answer.model, "finish_reason": answer.finish_reason}
-        self._cache.put({key: to_json(content)})
-
-    def close(self) -> None:
-        """Close the cache. May be called again."""
-        self._cache.close()
-
-    def __enter__(self) -> SharedAnswers:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-
-class _KeptAnswer(msgspec.Struct, forbid_unknown_fields=True):
-    text: str
-    model: str
-    finish_reason: str
 
 
 class SharedVectors:
