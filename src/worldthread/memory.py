@@ -485,7 +485,7 @@ class Memory:
         source: str = "",
         where: Filter | None = None,
     ) -> Episode:
-        """Record that a statement holds no longer, and perhaps what holds instead.
+        """Record that a statement no longer holds, and perhaps what holds instead.
 
         The past stays: the statement goes on to hold before this time. It is recorded as an episode, with the user
         whose statement it is and the agent that all of their episodes share which state it; forget that to undo it.

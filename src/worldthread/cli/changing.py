@@ -87,7 +87,7 @@ def update(
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
 ) -> None:
-    """Say that a fact holds no longer, and what holds instead.
+    """Say that a fact no longer holds, and what holds instead.
 
     The fact stays true of its time; use correct for what was never true. An update is a text of its own; forget it
     to undo the update.

@@ -370,7 +370,7 @@ def mirror(
     namespace: NamespaceOption = "default",
     as_json: JsonLinesOption = False,
 ) -> None:
-    """Mirror a memory into FalkorDB or Neo4j, for Cypher and the tools that people know.
+    """Mirror a memory into FalkorDB or Neo4j, for Cypher and graph tools.
 
     Vertices are objects, theses and episodes; edges are facts with their intervals and sources, and what an episode
     states and names. All of them belong to the mirror: change the memory, not them. What was written is read back and

@@ -128,7 +128,7 @@ EmbedderOption = Annotated[
 ]
 AsOfOption = Annotated[
     str | None,
-    typer.Option(metavar="WHEN", help="Use what held at this time: a date, a date with a time, or a turn number."),
+    typer.Option(metavar="WHEN", help="What held at this time: a date, a date with a time, or a turn number."),
 ]
 EntityArgument = Annotated[str, typer.Argument(metavar="ENTITY", help="A name; case does not matter.")]
 
@@ -303,7 +303,7 @@ WhereOption = Annotated[
 ]
 WhoseOption = Annotated[
     str | None,
-    typer.Option("--user", metavar="NAME", help="In whose talk, where several users speak of it.", show_default=False),
+    typer.Option("--user", metavar="NAME", help="Whose facts, where several users speak of it.", show_default=False),
 ]
 UserOption = Annotated[str, typer.Option(metavar="NAME", help="The user whose texts these are, and who says I.")]
 AgentOption = Annotated[str, typer.Option(metavar="NAME", help="The agent that remembers them.")]

@@ -89,8 +89,8 @@ def recall(
         str | None,
         typer.Option(
             metavar="MODULE:NAME",
-            help="Order the best hits anew, for example by a cross-encoder: what makes an object with "
-            "score(question, texts). With --allow-code MODULE.",
+            help="Rerank the best hits, for example with a cross-encoder: what makes an object with "
+            "score(question, texts). Needs --allow-code MODULE.",
         ),
     ] = None,
     allow_code: Annotated[
@@ -417,7 +417,8 @@ def list_(
     everything: Annotated[bool, typer.Option("--all", help="Also list what no longer holds.")] = False,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="List at most N.")] = 100,
     cursor: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Go on where a page ended, which said how.", show_default=False)
+        str | None,
+        typer.Option(metavar="TEXT", help="Continue after a page, with its cursor.", show_default=False),
     ] = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",

@@ -84,14 +84,15 @@ def serve_(
     ] = None,
     readonly: Annotated[bool, typer.Option("--readonly", help="Change no memory, whatever tokens allow.")] = False,
     rate: Annotated[
-        float, typer.Option(min=0.1, metavar="NUMBER", help="The requests per second that one token may send for long.")
+        float,
+        typer.Option(min=0.1, metavar="NUMBER", help="Requests per second that one token may send over time."),
     ] = 100.0,
     burst: Annotated[
         float | None,
-        typer.Option(min=1, metavar="NUMBER", help="The requests it may send at once. Default: twice --rate."),
+        typer.Option(min=1, metavar="NUMBER", help="The requests that it may send at once. Default: twice --rate."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="The jobs of one memory that may wait or run.")] = 8,
-    threads: Annotated[int, typer.Option(min=1, help="The requests that are worked on at a time; others wait.")] = 16,
+    threads: Annotated[int, typer.Option(min=1, help="How many requests are handled at a time; others wait.")] = 16,
     mcp: Annotated[
         bool, typer.Option("--mcp", help="Serve each memory to MCP clients too, at /v1/namespaces/NAME/mcp.")
     ] = False,
@@ -102,7 +103,7 @@ def serve_(
     model: ModelOption = None,
     embedder: EmbedderOption = None,
     prompts: MemoryPromptsOption = None,
-    openapi: Annotated[bool, typer.Option("--openapi", help="Print the OpenAPI description, and end.")] = False,
+    openapi: Annotated[bool, typer.Option("--openapi", help="Print the OpenAPI description and exit.")] = False,
 ) -> None:
     """Serve memories over an HTTP API, each token its own.
 
@@ -185,9 +186,9 @@ def add_token(
     readonly: Annotated[bool, typer.Option("--readonly", help="The token only reads.")] = False,
     clients: ClientsOption = DEFAULT_CLIENTS,
 ) -> None:
-    """Make a token and print it. Nobody can find it out again: the file holds its digest.
+    """Make a token and print it. It cannot be shown again: the file holds only its digest.
 
-    A service that uses the file knows the token at once.
+    A service that uses the file accepts the token at once.
 
     [dim]Examples:[/dim]
 
@@ -309,7 +310,7 @@ def mcp(
     valid_actions: Annotated[
         Literal["ours", "jericho", "none"] | None,
         typer.Option(
-            help="With --game, of a Z-machine game: whose list of valid actions the client is told. Default: ours."
+            help="With --game, of a Z-machine game: whose list of valid actions the client gets. Default: ours."
         ),
     ] = None,
 ) -> None:
@@ -593,7 +594,7 @@ def revoke_(
 def purge_(address: AddressArgument, wait: WaitOption = DEFAULT_WAIT) -> None:
     """Write the tables anew, so that nothing of what was forgotten is left in their files.
 
-    Keeps everybody else waiting meanwhile. The write-ahead log of the server and its backups are not changed.
+    Everybody else waits meanwhile. The write-ahead log of the server and its backups are not changed.
 
     [dim]Example:[/dim]
 

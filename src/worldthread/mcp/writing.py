@@ -141,7 +141,7 @@ class WritingTools:
         at: Annotated[Time, Field(description="When it changed, as for remember", examples=["2024-05-01", 42])] = None,
         user: _Whose = "",
     ) -> Annotated[CallToolResult, CorrectResult]:
-        """Record that a statement holds no longer, and what holds instead. It goes on to hold for the past.
+        """Record that a statement no longer holds, and what holds instead. It goes on to hold for the past.
 
         Use it when one known statement has changed and you have its id. For new statements in the user's own words use
         remember, which ends what they replace; for what was never true, correct.

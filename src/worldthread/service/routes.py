@@ -277,7 +277,7 @@ def users(call: Called) -> r.UsersResult:
     return r.UsersResult(users=[r.UserResult(user=user, episodes=n) for user, n in sorted(counts.items())])
 
 
-@router.post("/update", summary="Record that a statement holds no longer")
+@router.post("/update", summary="Record that a statement no longer holds")
 def update(call: Called, body: r.ChangeBody) -> CorrectResult:
     """Record the end of a statement, and perhaps what holds instead. It goes on to hold for the past."""
     with call.writing() as memory, _conflicts():
