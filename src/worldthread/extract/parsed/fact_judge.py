@@ -3,7 +3,7 @@
 The rules that take facts know grammar. Whether a fact is whole, meant as it is said and to be understood alone is a
 matter of what the words mean. So the fact and the text around it are read together by all-MiniLM-L6-v2, which comes
 with the installation: its first layers as they are, and then the last ones again, trained for this question. Their
-weights are in ``fact_judge.npz``, and ``benchmarks/train_judge.py`` makes them. How sure it must be depends on what
+weights are in ``fact_judge.npz``, and ``training/train_judge.py`` makes them. How sure it must be depends on what
 kind of text it is. Nothing is loaded before the first fact.
 """
 
@@ -135,7 +135,7 @@ class FactJudge:
     """Says how probable it is that a fact is right, whole and understood without its text. Thread-safe.
 
     Args:
-        data: the weights, as ``benchmarks/train_judge.py`` writes them.
+        data: the weights, as ``training/train_judge.py`` writes them.
     """
 
     def __init__(self, data: bytes) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 WEIGHTS: Final = "fact_weights.json"
-"""The file of the weights; ``benchmarks/train_facts.py`` writes it."""
+"""The file of the weights; ``training/train_facts.py`` writes it."""
 _FEW: Final = 2  # finite verbs of a sentence that can be all that a text says
 
 

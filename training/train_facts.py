@@ -1,8 +1,8 @@
 """Train the model that says how probable it is that a fact taken from a message is right.
 
-    python benchmarks/train_facts.py [--candidates FILE] [--write]
+    python training/train_facts.py [--candidates FILE] [--write]
 
-Reads the texts and labels in benchmarks/language/training (facts_*; who wrote them says the README there) and
+Reads the texts and labels in training/rules (facts_*; who wrote them says the README there) and
 the development half of the everyday sentences and changes, which are right unless the labels say otherwise. The
 extractor runs over all of them without the model, every fact that has a label gives a row of features, and a logistic
 regression with a penalty on the squares of the weights is fitted with numpy. Prints, by conversation left out, how
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -23,7 +24,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import bench_language
 import numpy as np
 
 from worldthread.extract.parsed import extractor as reading_module
@@ -31,7 +31,10 @@ from worldthread.extract.parsed import probable
 from worldthread.extract.parsed.fact_features import Reading, features_of, with_combinations
 from worldthread.extract.parsed.facts import LocatedFact
 
-FOLDER = Path(__file__).parent / "language" / "training"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+import bench_language
+
+FOLDER = Path(__file__).parent / "rules"
 WEIGHTS = Path(probable.__file__).parent / probable.WEIGHTS
 AT = datetime(2024, 6, 5, 10, tzinfo=UTC)  # of conversations that bring no time
 PENALTY = 10.0  # on the squares of the weights

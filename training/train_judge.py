@@ -1,9 +1,9 @@
 """Train the model that judges facts of messages beside their text, and measure it on writers that it has not read.
 
-    python benchmarks/train_judge.py --encoder all-minilm-l6-v2.onnx --leave-out natural_f scenes_h
-    python benchmarks/train_judge.py --encoder all-minilm-l6-v2.onnx --write
+    python training/train_judge.py --encoder all-minilm-l6-v2.onnx --leave-out natural_f scenes_h
+    python training/train_judge.py --encoder all-minilm-l6-v2.onnx --write
 
-Reads ``benchmarks/language/training/judged_facts.jsonl``: facts that the rules took from texts, each labelled by
+Reads ``training/rules/judged_facts.jsonl``: facts that the rules took from texts, each labelled by
 readers who wrote no rule as ``r`` right, ``v`` vague or cut, ``w`` wrong, as docs/results.md defines them. A fact and
 its text are read together by the installed all-MiniLM-L6-v2; the states after its third layer are kept, and the last
 three layers, from the float32 model, learn what is right. --leave-out leaves the facts of writers out of the training
@@ -36,7 +36,7 @@ from worldthread.extract.parsed import fact_judge
 from worldthread.extract.parsed.fact_judge import FACT_TOKENS, TEXT_TOKENS, TextKind, described, evidence_of
 from worldthread.models.minilm import MiniLMEmbedder
 
-FOLDER = Path(__file__).parent / "language" / "training"
+FOLDER = Path(__file__).parent / "rules"
 LABELS, UNSEEN = FOLDER / "judged_facts.jsonl", FOLDER / "judged_facts_unseen.jsonl"
 WEIGHTS = Path(fact_judge.__file__).parent / fact_judge.WEIGHTS
 FROZEN = 3  # layers
