@@ -51,7 +51,7 @@ KINDS: Final = (
 VERDICTS: Final = ("right", "silent", "false")
 _WORD: Final = re.compile(r"[a-z0-9'-]+")
 _DIGEST: Final = re.compile(r"\b[0-9a-f]{8}\b(?:-[0-9a-f]{8})?")
-_CLAIM: Final = re.compile(r"(?P<thing>[^.\n]+?) is (?P<chain>(?:in|on) [^\n]+?)\.(?= |$)", re.M)
+_CLAIM: Final = re.compile(r"(?P<thing>[^.\n]+?) is (?P<seen>seen )?(?P<chain>(?:in|on) [^\n]+?)\.(?= |$)", re.M)
 _ROOM: Final = re.compile(r"(?P<room>[^.\n]+?) is a room; (?:from here: )?(?P<way>[^.\n]+)\.")
 _NAMED_IN: Final = re.compile(r"^(?:- )?named in (?P<room>.+?): ", re.M)
 _STEP: Final = re.compile(r", (?=(?:in|on) )")
@@ -134,12 +134,13 @@ class AnswerAuditor(StoryAuditor):
         for n in here:
             words = self._objects[n].words
             name = self._objects[n].name.casefold()
+            adjectives = set(_WORD.findall(name.split(" of ")[0])[:-1])
             used = self._used.setdefault(n, {})
             if re.search(rf"\b{re.escape(name)}\b", text):
                 used[name] = None
             for token in set(_WORD.findall(f"{text} {command}")):
                 key = token[: self._story.word_length]
-                if key not in words or counts[key] != 1 or token in v.OPPOSITE:
+                if key not in words or counts[key] != 1 or token in {*v.OPPOSITE, *adjectives}:
                     continue
                 noun = rf"(?P<phrase>(?:[\w'-]+ ){{0,3}}?){re.escape(token)}(?![\w'-])"
                 in_text = any(self._is_phrase(n, found) for found in re.finditer(rf"\b{_BEFORE} {noun}", text))
@@ -176,6 +177,8 @@ class AnswerAuditor(StoryAuditor):
         self._things.clear()
         for n, parent in self._named.items():
             for word in self._used.get(n, {}):
+                if word in self._meaning and word not in self._objects[n].name.casefold().split()[-1:]:
+                    continue  # the room is meant
                 kind = self._kind_of(n, parent, tree)
                 answer = self._answer(word)
                 self._count(kind, self._verdict_of(n, word, answer, tree))
@@ -209,22 +212,35 @@ class AnswerAuditor(StoryAuditor):
     def _verdict_of(self, n: int, word: str, answer: str, tree: TrueTree) -> Answer:
         told, where = False, self._name(tree.parents[n])
         for claim in _CLAIM.finditer(answer):
-            things = self._resolve(normalise_name(claim["thing"])) or self._all_called(word)
-            steps = _STEP.split(claim["chain"])
-            for step in steps:
-                place = normalise_name(step.split(" ", 1)[1].split(" (")[0].removeprefix("the "))
-                place = v.INVENTORY if place in ("inventory", "your hands") else place
-                if self._is_at(things, place, tree) is False:
+            things = self._all_called(normalise_name(claim["thing"])) or self._all_called(word)
+            steps = [(step.split(" ", 1)[0], _place_in(step)) for step in _STEP.split(claim["chain"])]
+            for relation, place in steps:
+                is_so = self._is_so(things, relation, place, tree)
+                if claim["seen"] and all(tree.parents[thing] == self._first.parents[thing] for thing in things):
+                    continue  # the room's text spoke of it, and it never moved: it may be seen from there
+                if is_so is False:
                     return "false", f"where is {word} ({self._name(n)} in {where}): {claim[0]}"
-            first = normalise_name(steps[0].split(" ", 1)[1].split(" (")[0].removeprefix("the "))
-            if n in things and self._is_place(first, tree.parents[n], tree):
-                told = True
+            told |= n in things and self._is_told(n, [place for _, place in steps], tree)
         for mention in _NAMED_IN.finditer(answer):
             told |= self._meaning.get(normalise_name(mention["room"])) == self._room_of(tree, n)
         wrong = next(self._false_ways(answer, self._room_of(tree, tree.player)), "")
         if wrong:
             return "false", f"where is {word}: {wrong}"
         return ("right" if told else "silent"), f"where is {word} ({self._name(n)} in {where}): {answer[:110]!r}"
+
+    def _is_so(self, things: frozenset[int], relation: str, place: str, tree: TrueTree) -> bool | None:
+        """Whether one of the things is in or on a place; what the game calls on a thing it may keep beside it."""
+        at = self._is_at(things, place, tree)
+        if at is False and relation == "on":
+            rooms = {self._room_of(tree, n) for n in self._all_called(place)}
+            return None if any(self._room_of(tree, n) in rooms for n in things) else False
+        return at
+
+    def _is_told(self, n: int, places: list[str], tree: TrueTree) -> bool:
+        """Whether the first place is where an object is, or a later one the room in which it is."""
+        if self._is_place(places[0], tree.parents[n], tree):
+            return True
+        return any(self._meaning.get(place) == self._room_of(tree, n) for place in places if place in self._meaning)
 
     def _false_ways(self, answer: str, here: int) -> Iterator[str]:
         """Yield what an answer says falsely of the way to a room."""
@@ -233,8 +249,9 @@ class AnswerAuditor(StoryAuditor):
             at: int | None = here
             if "no way is known" in way:
                 shown = self._ask("map")
-                line = next((one for one in shown.splitlines() if one.startswith(f"- {claim['room']} (")), "")
-                if " move" in line.split(":")[0]:
+                away = re.compile(rf"- {re.escape(claim['room'])} \(\d+ moves?\)", re.I)
+                line = next(filter(away.match, shown.splitlines()), "")
+                if line:
                     yield f"{claim[0]} but the map: {line[:60]}"
                 continue
             for direction in re.findall(r"\b(?:" + "|".join(v.OPPOSITE) + r")\b", way.split("perhaps")[0]):
@@ -261,7 +278,7 @@ class AnswerAuditor(StoryAuditor):
         for n, _ in self._named.items():
             carried = tree.player in tree.holders(n)
             if self._room_of(tree, n) == room and n not in found:
-                kind = "inventory" if carried else "here" if n in self._movable else "scenery"
+                kind = "scenery" if n not in self._movable else "inventory" if carried else "here"
                 if not (kind != "inventory" and " more" in listed):
                     self._count(kind, ("silent", f"{self._name(n)} in {self._name(tree.parents[n])}: {listed[:120]}"))
         self._judge_ways(room, text)
@@ -269,15 +286,19 @@ class AnswerAuditor(StoryAuditor):
     def _judge_listed(
         self, thing: str, holder: str, states: list[str], tree: TrueTree, found: set[int], kind: str
     ) -> None:
-        things = self._resolve(normalise_name(thing))
+        things = self._all_called(normalise_name(thing))
         if not things:
             return  # nothing that the engine keeps
-        at = self._is_at(things, holder, tree)
+        at = self._is_so(things, "on", holder, tree)
+        is_there = all(tree.parents[n] == self._first.parents[n] for n in things)
+        if kind == "scenery" and at is False and is_there:
+            at = None  # the room's text spoke of it: it may be seen from there
         if at is not None:
             if kind == "here" and not things & self._movable:
                 kind = "scenery"
             self._count(kind, ("right" if at else "false", f"{thing} in {holder}"))
-        found |= {n for n in things if tree.parents[n] and self._is_place(holder, tree.parents[n], tree)}
+        room = self._room_of(tree, tree.player)
+        found |= {n for n in things if tree.parents[n] and self._room_of(tree, n) == room}
         told: dict[str, bool] = {}
         for state in states:
             named = _STATES.get(state)
@@ -374,6 +395,12 @@ def _things(listed: str, holder: str) -> Iterator[tuple[str, str, list[str]]]:
         yield found["name"].rstrip("."), holder, (found["states"] or "").split(", ")
         if found["inside"]:
             yield from _things(found["inside"], normalise_name(found["name"]))
+
+
+def _place_in(step: str) -> str:
+    """Return the place of "in the Attic (it leads down)", normalised."""
+    place = normalise_name(step.split(" ", 1)[1].split(" (")[0].removeprefix("the "))
+    return v.INVENTORY if place == "your hands" else place
 
 
 async def measure(game: str, moves: int) -> AnswerAuditor:
