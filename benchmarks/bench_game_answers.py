@@ -86,6 +86,7 @@ class AnswerAuditor(StoryAuditor):
         self._first = played[0].tree
         self._lit_mark = _lit_mark(story, played)
         self._lit: dict[int, bool] = {}
+        self._taken: set[int] = set()
         self._used: dict[int, dict[str, None]] = {}  # object -> what the game and the commands called it
         self._things: dict[int, str] = {}  # the answers to "where is X" of this move
         self.counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
@@ -103,6 +104,7 @@ class AnswerAuditor(StoryAuditor):
             self._turn = number
             self._observe(number, true)
             self._observe_lights(number, true)
+            self._taken |= {n for n in self._objects if true.tree.player in true.tree.holders(n)}
             self._observe_words(number, true)
             text = self._ask("room_state")
             self._learn_name(number, text)
@@ -216,10 +218,12 @@ class AnswerAuditor(StoryAuditor):
             steps = [(step.split(" ", 1)[0], _place_in(step)) for step in _STEP.split(claim["chain"])]
             for relation, place in steps:
                 is_so = self._is_so(things, relation, place, tree)
-                if claim["seen"] and all(tree.parents[thing] == self._first.parents[thing] for thing in things):
-                    continue  # the room's text spoke of it, and it never moved: it may be seen from there
+                if claim["seen"] and self._may_be_seen(things, tree):
+                    continue
                 if is_so is False:
                     return "false", f"where is {word} ({self._name(n)} in {where}): {claim[0]}"
+                if self._all_called(place) & self._room_numbers:
+                    break  # a car that the engine takes for a room
             told |= n in things and self._is_told(n, [place for _, place in steps], tree)
         for mention in _NAMED_IN.finditer(answer):
             told |= self._meaning.get(normalise_name(mention["room"])) == self._room_of(tree, n)
@@ -235,6 +239,10 @@ class AnswerAuditor(StoryAuditor):
             rooms = {self._room_of(tree, n) for n in self._all_called(place)}
             return None if any(self._room_of(tree, n) in rooms for n in things) else False
         return at
+
+    def _may_be_seen(self, things: frozenset[int], tree: TrueTree) -> bool:
+        """Whether things may be seen from the rooms whose texts speak of them: nobody took them, and none is gone."""
+        return all(n not in self._taken and (tree.parents[n] or n in self._floating) for n in things)
 
     def _is_told(self, n: int, places: list[str], tree: TrueTree) -> bool:
         """Whether the first place is where an object is, or a later one the room in which it is."""
@@ -290,9 +298,8 @@ class AnswerAuditor(StoryAuditor):
         if not things:
             return  # nothing that the engine keeps
         at = self._is_so(things, "on", holder, tree)
-        is_there = all(tree.parents[n] == self._first.parents[n] for n in things)
-        if kind == "scenery" and at is False and is_there:
-            at = None  # the room's text spoke of it: it may be seen from there
+        if kind == "scenery" and at is False and self._may_be_seen(things, tree):
+            at = None
         if at is not None:
             if kind == "here" and not things & self._movable:
                 kind = "scenery"

@@ -28,7 +28,9 @@ from worldthread_lab.game.refusals import is_refusal
 from worldthread_lab.game.statement_collector import StatementCollector
 from worldthread_lab.game.words import words
 
-_CUE: Final = re.compile(r"\b(?:on|off|out|lit|alight|burn\w*|light\w*|extinguish\w*|flames?|dark|dead|glow\w*)\b", re.I)
+_CUE: Final = re.compile(
+    r"\b(?:on|off|out|lit|alight|burn\w*|light\w*|extinguish\w*|flames?|dark|dead|glow\w*)\b", re.I
+)
 _ON: Final = r"on|lit|alight|burning|alight|aglow|ablaze"
 _OFF: Final = r"off|out|unlit|extinguished|snuffed out|blown out|burned out|burnt out|dark"
 _NOUN: Final = r"(?:the|your) (?P<thing>[a-z][\w' -]*?)"
@@ -102,9 +104,7 @@ def extract_lights(
         _read_inventory(inventory, view, collector)
 
 
-def _read_feedback(
-    asked: re.Match[str] | None, text: str, known: NamesAtHand, collector: StatementCollector
-) -> None:
+def _read_feedback(asked: re.Match[str] | None, text: str, known: NamesAtHand, collector: StatementCollector) -> None:
     told: dict[str, str] = {}
     is_answered = False
     for sentence in sentences(text):

@@ -570,7 +570,9 @@ def _place(preposition: str, where: str, room: str | None, it: str | None) -> tu
     return None if room is None else (v.IS_IN, room)
 
 
-_PART_OF_THING: Final = re.compile(rf"^(?:(?:the|its|each|one|both|two|all) )+(?:\w+ )?{one_of('relational')} of (?=(?:the|an?) )")
+_PART_OF_THING: Final = re.compile(
+    rf"^(?:(?:the|its|each|one|both|two|all) )+(?:\w+ )?{one_of('relational')} of (?=(?:the|an?) )"
+)
 """Which part of a thing is meant: "the two ends of the altar"."""
 
 

@@ -69,6 +69,8 @@ def _name_what_has_parts(
         holder = fact.key[2]
         if holder.split()[-1] not in words("relational") or holder in at_hand or fact.key[0] == v.PLAYER:
             continue
+        if action is not None and thing_put_away(action) is not None:
+            continue  # by the command
         if (room is not None and holder == normalise_name(room)) or view.facts(holder, v.IS_A, "room"):
             continue
         asked = None if action is None else _LOOKS.match(action)
@@ -120,9 +122,7 @@ def _at_hand(room: str | None, view: GraphView, collector: StatementCollector) -
         near |= more.keys()
 
 
-def _name_holders(
-    at_hand: dict[str, Fact], room: str | None, view: GraphView, collector: StatementCollector
-) -> None:
+def _name_holders(at_hand: dict[str, Fact], room: str | None, view: GraphView, collector: StatementCollector) -> None:
     """Call what holds a thing by the name of the one thing at hand that it is, when it has no place under its own."""
     places = [s for s in collector.statements if isinstance(s, Fact) and s.key[1] in (v.IS_IN, v.IS_ON)]
     for fact in places:

@@ -30,7 +30,7 @@ def verbs_of_scenes() -> frozenset[str]:
     for verb in words("verbs_of_scenes"):
         stem = verb.removesuffix("e")
         found |= {verb, f"{verb}s", f"{verb}es", f"{stem}ing", f"{stem}ed", f"{verb}{verb[-1]}ing"}
-    return frozenset(found)
+    return frozenset(found | {f"{verb}s" for verb in words("verbs_in_s")})
 
 
 def is_verb(word: str, after: str, is_one: bool) -> bool:

@@ -561,4 +561,5 @@ def _known_name(name: str, view: GraphView) -> str:
     facts = [fact for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
     known = {part for fact in facts for part in (fact.key[0], fact.key[2]) if part != name}
     found = [other for other in sorted(known) if are_alike(name, other)]
+    found = found or [other for other in sorted(known) if set(name.split()) < set(other.split())]
     return found[0] if len(found) == 1 else name

@@ -4,7 +4,7 @@
 description                                            facts
 =====================================================  ==============================================================
 You are west of a white house, with a boarded door.    (white house, is seen in, <room>), (boarded door, is seen in, ..)
-A path winds through the trees to the old mill.        (path, is seen in, <room>), (trees, is seen in, <room>)
+A path winds through the trees to the old mill.        (trees, is seen in, <room>)
 =====================================================  ==============================================================
 
 A noun phrase begins with a determiner and ends before punctuation, a word of a closed class or a verb. What a way leads
@@ -32,6 +32,27 @@ from worldthread_lab.game.words import words
 
 _TOKEN: Final = re.compile(r"[\w'\u2019-]+|[^\w\s]")
 _MOST_WORDS: Final = 5
+_COMPASS: Final = v.OPPOSITE.keys() - {"up", "down", "in", "out"}
+_BEFORE_SEVERAL: Final = frozenset(
+    (
+        "with",
+        "by",
+        "through",
+        "among",
+        "amid",
+        "amidst",
+        "between",
+        "are",
+        "behind",
+        "under",
+        "beneath",
+        "against",
+        "of",
+    )
+)
+_MOST_BEFORE_SEVERAL: Final = 3
+_NO_PLURAL: Final = ("ss", "us", "is", "as", "'s", "ys")
+_DETERMINER_OR_ING: Final = re.compile(rf"^(?:{DETERMINER.pattern})$|ing$", re.I)
 _NOT_WHAT: Final = frozenset({"this", "that", "it", "here", "you"})
 _IS: Final = frozenset({"is", "are", "was", "'s"})
 _FAR: Final = re.compile(r"\b(?:far (?:below|away|off)|in the distance|on the horizon)\b", re.I)
@@ -91,7 +112,7 @@ def spoken_of(description: str, room: str) -> tuple[str, ...]:
     """Return the names of what a description of a room speaks of, in order.
 
     >>> spoken_of("You are west of a white house. A path winds through the trees to the old mill.", "Field")
-    ('white house', 'path', 'trees')
+    ('white house', 'trees')
 
     Args:
         description: the text.
@@ -103,12 +124,34 @@ def spoken_of(description: str, room: str) -> tuple[str, ...]:
             continue
         tokens = _TOKEN.findall(sentence)
         for at, token in enumerate(tokens):
+            several = _several(tokens, at)
+            is_told = several is not None and any(name.endswith(f" of {several}") for name in found)
+            if several is not None and not is_told and not is_part_of_title(several, room):
+                found[several] = None
             if DETERMINER.fullmatch(token) and not _is_elsewhere(tokens, at) and not _is_the_room(tokens, at):
                 name = _named(tokens, at)
                 is_new = tokens[at].lower() in ("a", "an")  # the room is called so by a definite article
                 if name is not None and (is_new or not is_part_of_title(name, room)):
                     found[name] = None
     return tuple(found)
+
+
+def _several(tokens: list[str], at: int) -> str | None:
+    """Return the name of things that no determiner presents: at the beginning, or after a preposition."""
+    if at and tokens[at - 1].lower() not in _BEFORE_SEVERAL:
+        return None
+    for number, token in enumerate(tokens[at : at + _MOST_BEFORE_SEVERAL], at):
+        word = token.lower()
+        is_no_noun = number == at and (word in words("no_names") or _DETERMINER_OR_ING.search(word))
+        if not word[0].isalpha() or word in closed_words() or is_no_noun:
+            return None
+        if word.endswith("s") and len(word) > 3 and not word.endswith(_NO_PLURAL):
+            if number > at and word in verbs_of_scenes():
+                return None
+            name = normalise_name(" ".join(tokens[at : number + 1]))
+            is_thing = word not in words("no_things") and word not in words("relational") and not is_abstract(word)
+            return name if is_thing else None
+    return None
 
 
 def _named(tokens: list[str], at: int) -> str | None:
@@ -118,10 +161,18 @@ def _named(tokens: list[str], at: int) -> str | None:
     for number in range(at + 1, len(tokens)):
         token, after = tokens[number], tokens[number + 1].lower() if number + 1 < len(tokens) else "."
         word = token.lower()
-        if word == "of" and phrase and after.isalpha() and not DETERMINER.fullmatch(after) and after not in closed_words():
+        if (
+            word == "of"
+            and phrase
+            and after.isalpha()
+            and not DETERMINER.fullmatch(after)
+            and after not in closed_words()
+        ):
             phrase.append(word)
             continue
-        is_side = word in v.OPPOSITE and after.isalpha() and after not in closed_words() and after not in verbs_of_scenes()
+        is_side = (
+            word in _COMPASS and after.isalpha() and after not in closed_words() and after not in verbs_of_scenes()
+        )
         is_closed = word in closed_words() and not is_side  # "the old north gate"
         ends = not token[0].isalnum() or is_closed or (phrase and is_verb(word, after, is_one))
         if ends or len(phrase) == _MOST_WORDS:

@@ -90,7 +90,13 @@ PRESUMED_DIRECTION_OF: Final[dict[str, str]] = {f"may be {direction} of": direct
 
 BOOKKEEPING: Final = frozenset(
     {
-        *PRESUMED_DIRECTION_OF, LEADS_DIFFERENTLY, WAS_REFUSED, WAS_REACHED, IS_DESCRIBED_BY, ARE_DESCRIBED, HAVE,
+        *PRESUMED_DIRECTION_OF,
+        LEADS_DIFFERENTLY,
+        WAS_REFUSED,
+        WAS_REACHED,
+        IS_DESCRIBED_BY,
+        ARE_DESCRIBED,
+        HAVE,
         IS_CALLED,
     }  # fmt: skip
 )

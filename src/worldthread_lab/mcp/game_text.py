@@ -339,7 +339,11 @@ def _scenery(view: GraphView, world: WorldMap, room: str) -> str:
 def _exits_line(view: GraphView, world: WorldMap, room: str, actions: Sequence[str]) -> str:
     known, new = _known_exits(view, world, room), _new_exits(view, world, room)
     blocked = [fact.object for fact in view.facts(room, v.HAS_NO_EXIT)]
-    told = {*world.exits.get(room, ()), *(exit_.direction for exit_ in world.unexplored if exit_.room == room), *blocked}
+    told = {
+        *world.exits.get(room, ()),
+        *(exit_.direction for exit_ in world.unexplored if exit_.room == room),
+        *blocked,
+    }
     offered = sorted({direction for action in actions if (direction := direction_of(action))} - told)
     parts = [f"Ways: {_listed(known, _NAMES)}."]
     parts += [f"Never taken: {_listed(new, _NAMES)}."] if new else []
