@@ -17,7 +17,7 @@ clean                  no answer has the digest of a room's description
 A question is *right* when an answer says so and nothing in it is false, *silent* when nothing is said of it, *false*
 when anything in it is not so.
 
-    python benchmarks/bench_game_answers.py GAME... [--moves 60] [--mistakes 20] [--json]
+    python benchmarks/bench_game_answers.py GAME... [--moves 60] [--list none] [--mistakes 20] [--json]
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from worldthread_lab.envs.jericho import open_jericho
 from worldthread_lab.envs.zmachine_objects import StoryObjects, TrueTree
 from worldthread_lab.game import vocabulary as v
 from worldthread_lab.game.commands import direction_of
-from worldthread_lab.mcp.game import SharedGame
+from worldthread_lab.mcp.game import ListOfActions, SharedGame
 from worldthread_lab.mcp.game_tools import create_game_server
 from worldthread_lab.play.audit_story import StoryAuditor, opening_flips, own_open_mark, play_walkthrough
 from worldthread_lab.play.true_step import TrueStep
@@ -159,7 +159,7 @@ class AnswerAuditor(StoryAuditor):
         head = self._objects[n].name.casefold().split()[-1:]  # "the bottle contains": the noun is over already
         return ends and head != before[-1:] and all(word[:length] in words for word in before)
 
-    # -- judging --------------------------------------------------------------------------------------------------------
+    # -- judging -------------------------------------------------------------------------------------------------------
 
     def _count(self, kind: str, answer: Answer) -> None:
         verdict, words = answer
@@ -242,7 +242,7 @@ class AnswerAuditor(StoryAuditor):
 
     def _may_be_seen(self, things: frozenset[int], tree: TrueTree) -> bool:
         """Whether things may be seen from the rooms whose texts speak of them: nobody took them, and none is gone."""
-        return all(n not in self._taken and (tree.parents[n] or n in self._floating) for n in things)
+        return all(n not in self._taken and (tree.parents[n] or not self._first.parents[n]) for n in things)
 
     def _is_told(self, n: int, places: list[str], tree: TrueTree) -> bool:
         """Whether the first place is where an object is, or a later one the room in which it is."""
@@ -272,6 +272,7 @@ class AnswerAuditor(StoryAuditor):
         self._count("clean", ("right", "") if _DIGEST.search(text) is None else ("false", "room_state"))
         lines = {line.split(":")[0]: line.partition(":")[2] for line in text.splitlines() if ":" in line}
         here = normalise_name(text.split(";")[0]) if ";" in text.splitlines()[0] else ""
+        here = "" if here.startswith("score ") else here  # it is not known where the player is
         if not here or here == v.DARKNESS or not room:
             return
         self._count("room", ("right" if self._meaning.get(here) == room else "false", f"you are in {here}"))
@@ -410,11 +411,11 @@ def _place_in(step: str) -> str:
     return v.INVENTORY if place == "your hands" else place
 
 
-async def measure(game: str, moves: int) -> AnswerAuditor:
+async def measure(game: str, moves: int, valid_actions: ListOfActions) -> AnswerAuditor:
     """Play a game through a client, and ask."""
     with open_jericho(game, id=f"jericho:{game}", valid_actions=False) as env:
         story, played = env.story, play_walkthrough(env, moves)
-    async with Client(create_game_server(SharedGame(f"jericho:{game}"))) as client:
+    async with Client(create_game_server(SharedGame(f"jericho:{game}", valid_actions=valid_actions))) as client:
         loop = asyncio.get_running_loop()
         names = {"play_action": "action", "memory_search": "query"}
 
@@ -433,13 +434,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", nargs="+")
     parser.add_argument("--moves", type=int, default=60)
+    parser.add_argument("--list", choices=("ours", "jericho", "none"), default="ours", help="whose valid actions")
     parser.add_argument("--mistakes", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     os.environ.setdefault("WORLDTHREAD_EMBEDDER", "fake")  # "where is" needs none
     together: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     for game in arguments.games:
-        auditor = asyncio.run(measure(game, arguments.moves))
+        auditor = asyncio.run(measure(game, arguments.moves, arguments.list))
         for kind, counts in auditor.counts.items():
             together[kind] += counts
         _print(game, auditor.counts, arguments.json)

@@ -45,7 +45,7 @@ class Whereabouts:
 
     @cached_property
     def things(self) -> frozenset[str]:
-        """The names of things: of all that is said to be somewhere, in some state, of some kind, or to unlock another."""
+        """The names of all that is said to be somewhere, in some state, of some kind, or to unlock another."""
         holders = {fact.key[2] for fact in self._places.values()}
         known = {fact.key[0] for relation in (v.IS, v.IS_A) for fact in self._view.facts(relation=relation)}
         locks = [fact for relation in (v.UNLOCKS, v.DOES_NOT_UNLOCK) for fact in self._view.facts(relation=relation)]

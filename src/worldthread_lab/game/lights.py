@@ -57,8 +57,9 @@ _YOU_SWITCH: Final = re.compile(
     rf"\byou (?:\w+ly )?(?:turn|switch|flick|click) {_NOUN} (?:(?P<on>on)|(?P<off>off))\b", re.I
 )
 _ASKED: Final = re.compile(
-    r"(?:(?P<on>(?:turn|switch|put) on|light(?: up)?|ignite|kindle|set fire to|burn)|(?P<off>(?:turn|switch|put) (?:off|out)"
-    r"|extinguish|douse|snuff(?: out)?|blow out|unlight)) (?:the |an? |my )?(?P<thing>[\w' -]+?)(?: (?:with|using) .+)?$",
+    r"(?:(?P<on>(?:turn|switch|put) on|light(?: up)?|ignite|kindle|set fire to|burn)"
+    r"|(?P<off>(?:turn|switch|put) (?:off|out)|extinguish|douse|snuff(?: out)?|blow out|unlight))"
+    r" (?:the |an? |my )?(?P<thing>[\w' -]+?)(?: (?:with|using) .+)?$",
     re.I,
 )
 _ASKED_AFTER: Final = re.compile(

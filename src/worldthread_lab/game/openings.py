@@ -255,8 +255,8 @@ def extract_openings(
             continue
         if target is not None and name != target and not is_described and _is_meant(opening.thing or name, target):
             asked_name = normalise_name(asked[0]) if asked is not None else target
-            alike = (target, name, asked_name)
-            name = max(alike, key=lambda one: len(one.split())) if are_alike(name, target) else target
+            names = (target, name, asked_name)
+            name = max(names, key=lambda one: len(one.split())) if are_alike(name, target) else target
         if name in (v.PLAYER, v.INVENTORY) or _PRONOUN.fullmatch(name):
             continue
         is_target = target is not None and _is_meant(name, target)

@@ -57,7 +57,7 @@ def is_participle(word: str) -> bool:
 
 
 def without_what_follows(name: str) -> str | None:
-    """Return a name without a participle, an adverb and prepositions at its end; ``None`` when it is a clause with a verb.
+    """Return a name without a participle, an adverb and prepositions at its end; ``None`` for a clause with a verb.
 
     >>> without_what_follows("large egg encrusted"), without_what_follows("dark chimney leads down")
     ('large egg', None)

@@ -96,15 +96,12 @@ def _is_placed(holder: str, room: str, placed: set[str], view: GraphView) -> boo
 
 def end_what_was_moved(view: GraphView, collector: StatementCollector) -> None:
     """End that something is seen in a room that is carried now, or that went away."""
-    moved = {
-        s.key[0]
-        for s in collector.statements
-        if isinstance(s, Fact) and s.key[1:] == (v.IS_IN, v.INVENTORY) and not view.holds(s)
-    }
-    if moved:
+    said = [s for s in collector.statements if isinstance(s, Fact)]
+    taken = [fact for fact in said if fact.key[1:] == (v.IS_IN, v.INVENTORY) and not view.holds(fact)]
+    for thing in taken:
+        names = [thing.key[0], *(fact.key[2] for fact in said if fact.key[:2] == (thing.key[0], v.IS_CALLED))]
         seen = view.facts(relation=v.IS_SEEN_IN)
-        gone = [fact for fact in seen if any(are_alike(fact.key[0], name) for name in moved)]
-        collector.end(gone, "it was taken")
+        collector.rename([fact for fact in seen if any(are_alike(fact.key[0], name) for name in names)], thing.subject)
 
 
 @lru_cache(maxsize=2048)  # games print the same descriptions again and again

@@ -98,7 +98,7 @@ BOOKKEEPING: Final = frozenset(
         ARE_DESCRIBED,
         HAVE,
         IS_CALLED,
-    }  # fmt: skip
+    }
 )
 """Relations that serve to draw the map and to find things by their names, and tell a reader nothing else."""
 

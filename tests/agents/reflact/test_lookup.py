@@ -127,6 +127,12 @@ MORE = (
     Fact("Hall", v.IS_DESCRIBED_BY, "0f3c9a1e-0f3c9a1e"),
 )
 
+PERHAPS = "from here: perhaps north, by ways that were never walked so."
+HALL = (
+    "Hall, is a, room; oak door, leads north from, Hall; player, is in, Hall; solid-gold box, is in, Hall; "
+    "table, is seen in, Hall; trap door, is in, Hall."
+)
+
 
 @pytest.mark.parametrize(
     ("question", "answer"),
@@ -139,13 +145,8 @@ MORE = (
         ("where is the table", "table is seen in Altar, in Hall."),
         ("where is the oak door", "oak door is in Hall (it leads north)."),
         ("where is the altar", "altar is seen in Altar. altar is a room; from here: no way is known."),
-        (
-            "where is the porter",
-            "No thing called 'the porter' is known. porter room is a room; from here: perhaps north, by ways that were "
-            "never walked so.",
-        ),
-        ("about the hall", "Hall, is a, room; oak door, leads north from, Hall; player, is in, Hall; "
-                           "solid-gold box, is in, Hall; table, is seen in, Hall; trap door, is in, Hall."),
+        ("where is the porter", f"No thing called 'the porter' is known. porter room is a room; {PERHAPS}"),
+        ("about the hall", HALL),
         ("about 0f3c9a1e-0f3c9a1e", "Nothing called '0f3c9a1e-0f3c9a1e' is known."),
     ],
 )  # fmt: skip

@@ -153,7 +153,7 @@ def test_what_a_description_speaks_of(description: str, names: tuple[str, ...]) 
 
 @pytest.mark.parametrize(
     ("name", "left"),
-    [("dark chimney leads down", None), ("large egg encrusted", "large egg"), ("shed", "shed"), ("nearest branch above", "nearest branch")],
+    [("dark chimney leads down", None), ("large egg encrusted", "large egg"), ("shed", "shed"), ("bar above", "bar")],
 )  # fmt: skip
 def test_a_name_ends_where_another_word_begins(name: str, left: str | None) -> None:
     assert without_what_follows(name) == left
@@ -166,3 +166,12 @@ def test_memory_of_the_same_steps_is_the_same() -> None:
         GameStep("The brass torch is now on.", "light flashlight", "You are carrying:\n  A brass torch"),
     )
     assert view_of(*steps).facts() == view_of(*steps).facts()
+
+
+def test_what_was_seen_and_is_taken_under_another_name_is_seen_no_more() -> None:
+    view = view_of(
+        GameStep("Great Hall\nThis is a hall of grey stone. An old brass lantern glows near the way to the north.\n"),
+        GameStep("Taken.", "take lantern", "You are carrying:\n  A lamp"),
+    )
+    assert view.facts(relation="is seen in") == []
+    assert view.holds(Fact("lamp", "is called", "old brass lantern"))
