@@ -179,3 +179,69 @@ def test_a_record_holds_exactly_what_happened(tmp_path: Path) -> None:
         assert [episode.text for episode in memory.episodes()] == ["text 0", "text 1", "text 3"]
     with Memory(path, namespace="game-2") as memory:  # nobody holds the file
         assert [episode.text for episode in memory.episodes()] == ["text 0"]
+
+
+FIELD = "Open Field\nYou are standing in an open field west of a white house, with a boarded front door."
+CELLAR = "Cellar\nYou are in a damp cellar with a passage to the north, and a broken ladder. It smells of mould."
+
+
+class Offering(Told):
+    """The same, with a list of valid actions that offers a direction which no text speaks of."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        text, info = super().reset(seed)
+        return text, Info(info.score, valid_actions=("east", "wait"))
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
+        text, reward, ended, cut, info = super().step(action)
+        return text, reward, ended, cut, Info(info.score, valid_actions=("east", "wait"))
+
+
+def test_a_direction_that_is_only_offered_is_no_exit() -> None:
+    from worldthread_lab.mcp.game_text import map_text, room_text
+
+    here = play(Offering([FIELD, "You can't go that way."]))
+    assert "Offered as actions, which may lead nowhere: east." in room_text(here)
+    assert "east" not in map_text(here)
+    here.act("east")
+    assert "Blocked: east." in room_text(here)
+    assert "Offered" not in room_text(here)
+
+
+def test_directions_are_exits_where_the_text_speaks_of_all() -> None:
+    from worldthread_lab.mcp.game_text import room_text
+
+    here = play(Offering([f"{FIELD} Paths lead off in all directions."]))
+    assert "Never taken: east." in room_text(here)
+
+
+def test_a_success_is_found_before_its_failures() -> None:
+    from worldthread_lab.mcp.game_text import found_text
+
+    miss, hit = "Your sword misses the goblin by an inch.", ("The goblin dies.", 10.0, False)
+    here = play(Told([f"{FIELD}\nA small goblin blocks the way.", miss, miss, hit, ("Time passes.", 10.0, False)]))
+    for command in ("kill goblin with sword",) * 3 + ("wait",):
+        here.act(command)
+    passages = [line for line in found_text(here, "kill goblin with sword").splitlines() if "- move " in line]
+    assert passages[0] == "- move 3: > kill goblin with sword: The goblin dies."
+
+
+def test_what_only_a_text_speaks_of_is_quoted_with_its_room() -> None:
+    from worldthread_lab.mcp.game_text import found_text
+
+    here = play(Told([FIELD, CELLAR]))
+    here.act("down")
+    found = found_text(here, "where is the mould")
+    assert found.splitlines()[1:] == ["The texts speak of it:", '- named in Cellar: "It smells of mould."']
+
+
+def test_scenery_is_shown_and_no_digest_reaches_a_client() -> None:
+    import re
+
+    from worldthread_lab.mcp.game_text import changes, found_text, room_text
+
+    here = play(Told([FIELD, CELLAR]))
+    assert "Scenery: boarded front door, white house." in room_text(here)
+    outcome = here.act("down")
+    texts = [room_text(here), found_text(here, "what is described"), *changes(outcome.steps)[0]]
+    assert not re.search(r"[0-9a-f]{8}", " ".join(texts))

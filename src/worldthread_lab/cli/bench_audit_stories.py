@@ -13,7 +13,7 @@ from worldthread_lab.cli.audit_output import print_mistakes
 if TYPE_CHECKING:
     from worldthread_lab.play.audit_story import StoryFigures, StoryReport
 
-_WIDTH: Final = 190
+_WIDTH: Final = 210
 
 
 def audit_stories(

@@ -139,7 +139,8 @@ _BECOMES: Final = re.compile(
 )
 _EMPTY: Final = re.compile(r"\b[Tt]he (?P<what>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|are) (?:now |already )?empty\b")
 _REVEALS: Final = re.compile(
-    r"\b(?:revealing|to reveal|exposing|uncovering|disclosing) (?P<list>(?:an?|some|two|three) [^.!?\n]+)"
+    r"\b(?:revealing|to reveal|exposing|uncovering|disclosing) (?:the (?:[\w'-]+ ){1,3}?of )?"
+    r"(?P<list>(?:an?|some|two|three) [^.!?\n]+)"
 )
 _FEW: Final = (
     r"(?:[Aa]n?|[Ss]ome|[Tt]wo|[Tt]hree) (?:(?!(?:an?|the|which|that|who|of) )[\w'-]+ ){0,3}?[\w'-]+(?: of [\w'-]+)?"

@@ -7,6 +7,9 @@ The rules know English constructions, not games. Each kind of text has its modul
 * :mod:`~worldthread_lab.game.room_description`: things in a room, where they lie, exits and doors,
 * :mod:`~worldthread_lab.game.feedback`: what an action did,
 * :mod:`~worldthread_lab.game.openings`: what is open, closed or locked, in any wording,
+* :mod:`~worldthread_lab.game.lights`: what is on or off,
+* :mod:`~worldthread_lab.game.scenery`: what else a description of a room speaks of,
+* :mod:`~worldthread_lab.game.other_names`: under which names one thing goes,
 * :mod:`~worldthread_lab.game.inventory`: what is carried,
 * :mod:`~worldthread_lab.game.written_text`: what goals, notes and recipes say.
 
@@ -30,8 +33,10 @@ from worldthread_lab.game.contents import extract_contents
 from worldthread_lab.game.english import ADJECTIVE_STATES, COOKING_STATES
 from worldthread_lab.game.feedback import extract_feedback
 from worldthread_lab.game.inventory import extract_inventory
+from worldthread_lab.game.lights import extract_lights
 from worldthread_lab.game.listing import extract_listings
 from worldthread_lab.game.openings import extract_openings
+from worldthread_lab.game.other_names import extract_other_names
 from worldthread_lab.game.reconciliation import are_alike, end_what_is_not_seen, end_what_was_taken_first, reconcile
 from worldthread_lab.game.refusals import is_refusal
 from worldthread_lab.game.room_description import extract_move, extract_refused_move, extract_room
@@ -42,6 +47,7 @@ from worldthread_lab.game.room_identity import (
     shows_set_apart,
 )
 from worldthread_lab.game.room_title import RoomTitle, enters_darkness, find_room_title, is_carried, is_carried_off
+from worldthread_lab.game.scenery import end_what_was_moved, extract_scenery
 from worldthread_lab.game.statement_collector import StatementCollector
 from worldthread_lab.game.written_text import extract_written_text
 
@@ -49,7 +55,7 @@ _COOKING: Final = re.compile(r"\b(?:cook|recipe|fry|roast|grill)", re.I)
 
 
 _INVENTORY: Final = re.compile(r"i|inv|(?:take )?inventory", re.I)
-_PLAIN_TITLES: Final = Fact(v.KNOWN_ROOMS, v.HAVE, "plain titles")
+PLAIN_TITLES: Final = Fact(v.KNOWN_ROOMS, v.HAVE, "plain titles")
 """Held when the game does not mark the titles of rooms."""
 
 
@@ -63,7 +69,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/7"
+    name: Final = "game/8"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.
@@ -86,7 +92,7 @@ class GameExtractor:
         text = step.text
         title = find_room_title(text, action, lambda name: bool(view.facts(name, v.IS_A, "room")))
         # a game that does not mark titles: its sentences vary, and its rooms may have one title
-        is_plain = not title.is_marked if title is not None else view.holds(_PLAIN_TITLES)
+        is_plain = not title.is_marked if title is not None else view.holds(PLAIN_TITLES)
         if action is not None:
             feedback = text if title is None else title.before
             # the inventory says under which name a thing was taken or dropped
@@ -141,6 +147,11 @@ class GameExtractor:
             reconcile(action, text, place, title is not None, view, collector)
             if action is not None and step.inventory is not None:
                 end_what_was_taken_first(action, text, place, view, collector)
+            extract_other_names(action, text, place, view, collector)
+            extract_lights(action, feedback, step.inventory, place, view, collector)
+            if place is not None:
+                extract_scenery(place, description, view, collector)
+            end_what_was_moved(view, collector)
         elif title is not None and room is not None and normalise_name(title.name) == normalise_name(room):
             end_what_is_not_seen(room, text, view, collector)
         _end_disproved(view, collector)
@@ -159,7 +170,7 @@ def _identified(
     digest = finder.digest
     if name is None:
         return None
-    collector.add(_PLAIN_TITLES)
+    collector.add(PLAIN_TITLES)
     if action is not None and is_carried(action) and not view.holds(v.kind(name, "room")):
         collector.add(carried_to(name))
     if digest is not None:

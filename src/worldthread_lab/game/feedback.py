@@ -25,6 +25,7 @@ from worldthread_lab.game import vocabulary as v
 from worldthread_lab.game.english import PARTICIPLE, sentences
 from worldthread_lab.game.room_description import CONTAINS
 from worldthread_lab.game.statement_collector import StatementCollector
+from worldthread_lab.game.words import words
 from worldthread_lab.game.written_text import extract_recipe, extract_written_text, is_recipe
 
 _COMMAND: Final = re.compile(
@@ -176,9 +177,12 @@ def _extract_close_look(name: str, text: str, view: GraphView, collector: Statem
     if is_recipe(text):
         extract_recipe(text, collector)
         return
+    is_pronoun = name.lower() in words("pronouns")  # then only what a sentence names is known
     known_locked = view.holds(v.state(name, v.LOCKED))
     for sentence in sentences(text):
         described = re.match(r"^(?:it|the .+?) is (?P<state>open|closed|locked)\b", sentence, re.I)
+        if is_pronoun:
+            continue
         if described is not None:
             value = described["state"].lower()
             # a locked thing is closed too: reading "closed" does not unlock it
@@ -188,4 +192,5 @@ def _extract_close_look(name: str, text: str, view: GraphView, collector: Statem
             collector.add(v.state(name, v.LOCKED))
         elif contents := CONTAINS.search(sentence):
             collector.add_places(collector.mentioned_things(contents["list"]), v.IS_IN, name)
-    extract_written_text(text, name, collector)
+    if not is_pronoun:
+        extract_written_text(text, name, collector)

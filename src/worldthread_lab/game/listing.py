@@ -30,6 +30,7 @@ from worldthread.names import normalise_name
 from worldthread.types import Statement
 from worldthread_lab.game import vocabulary as v
 from worldthread_lab.game.english import VAGUE, MentionedThing, mentioned_thing, noun_phrase, sentences
+from worldthread_lab.game.phrases import without_what_follows
 from worldthread_lab.game.statement_collector import StatementCollector
 from worldthread_lab.game.words import one_of, words
 
@@ -118,6 +119,12 @@ _FRONTED: Final = re.compile(
     re.I,
 )
 """The place first and the verb last: "On the top shelf one book has been put in upside down"."""
+_PLURAL: Final = re.compile(
+    rf"^{_PREPOSITION} (?P<where>(?:the|your|its|each|some|two|three|four) [^,]+?),? (?:are|lie|stand|hang|sit) "
+    r"(?P<list>(?!(?:not|no|also|now)\b)(?:[a-z-]+ ){0,2}[a-z-]+s)$",
+    re.I,
+)
+"""More than one thing has no determiner: "On the ends of the shelf are burning candles"."""
 _PLACED: Final = re.compile(
     rf"^(?P<list>{_DETERMINER}\s[^,]+?)(?:(?:,[^,]*){{1,2}},)? {_STATIVE} {_PREPOSITION} "
     rf"(?P<where>{_DETERMINER} .+|what .+)$",
@@ -198,6 +205,10 @@ _OF_A_KIND: Final = re.compile(
 _HOLDS: Final = re.compile(
     rf"\b(?:here|there|nearby),? (?:and )?{one_of('holding')} (?P<list>(?:an?|some|two|three) .+)$", re.I
 )
+_HOLDS_ASIDE: Final = re.compile(
+    rf"(?:an?|the) [^,]+, {one_of('holding')} (?P<list>(?:an?|some|two|three) [^,]+), ", re.I
+)
+"""In an aside: "A troll, brandishing an axe, blocks the way"."""
 _WITH_BESIDE: Final = re.compile(
     r"\bwith (?P<list>an? (?:(?!(?:an?|the|of) )[\w'-]+ ){0,3}?[\w'-]+) (?:hanging |standing |leaning )?"
     r"(?:over|above|beside|under|underneath|behind|below|near|next to) (?:it|them)\b",
@@ -273,6 +284,7 @@ _APPOSITION: Final = re.compile(r"^((?!The )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*),? th
 _LOOKS_LIKE: Final = re.compile(
     rf"^{_DETERMINER} (?:object|thing|something|item) (?:which|that) (?:looks like|seems to be|appears to be) ", re.I
 )
+_ENDS_PARAGRAPH: Final = re.compile(r"(?:^|[.!?:][\"')]?)\s*$")
 _SHOWS: Final = re.compile(r"\b(?:see|find|notice|discover|(?:re)?appears?|lie here|are here)\b[^:]*:$", re.I)
 _ABSTRACT: Final = re.compile(
     r"\b(?:exits?|ways?|paths?|passages?|passageways?|doorways?|corridors?|openings?|tunnels?|noises?|sounds?|smells?|"
@@ -305,11 +317,11 @@ def _listed_facts(room: str | None, text: str, describes_room: bool) -> tuple[St
     collector = StatementCollector({})
     lines = text.splitlines()
     plain: list[str] = []
-    own: set[str] = set()  # lines that follow a blank line: each is a paragraph of its own
+    own: set[str] = set()  # lines that follow a blank line, or a line that ends: each is a paragraph of its own
     holder: tuple[str, str] | None = None  # the relation and the holder of the indented lines that follow
     indent = 0
     for number, line in enumerate(lines):
-        if describes_room and line.strip() and number and not lines[number - 1].strip():
+        if describes_room and line.strip() and number and _ENDS_PARAGRAPH.search(lines[number - 1]):
             own.add(line.strip())
         while line.count("(") > 1 and _NESTED.search(line):
             line = _NESTED.sub(r"\1", line)
@@ -370,7 +382,9 @@ def _extract_sentence(
             for found in items(beside["list"]) if beside is not None else ():
                 if _BUILDING.search(found.name) is None or beside is None or beside.re is _GAPPED:
                     collector.add(v.place(found.name, v.IS_IN, room))
-    held = _HOLDS.search(sentence) if latest is not None and "ing " in sentence else None
+    held = None
+    if latest is not None and "ing " in sentence:
+        held = _HOLDS.search(sentence) or _HOLDS_ASIDE.match(sentence)
     if held is not None and latest is not None:
         for found in items(held["list"]):
             if found.name.split()[-1].lower() not in words("no_things"):
@@ -514,7 +528,7 @@ _CAUGHT: Final = re.compile(
     rf" (?:{one_of('fastened')}|caught|embedded|hooked|jammed|lodged|snagged|tangled|trapped|wedged)$"
 )
 _PATTERNS: Final = (
-    _CONTAINS, _FASTENED, _ABOUT, _INVERTED, _FRONTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE,
+    _CONTAINS, _FASTENED, _ABOUT, _INVERTED, _PLURAL, _FRONTED, _HERE, _PLACED, _HAS, _THERE_IS, _THERE_BARE, _ON_BARE,
     _LEANS_BARE, _STANDS, _LEFT_BY, _SEES, _OF_A_KIND, _FRAGMENT, _TREATED, _NAMED, _PRESENTED, _ACTS,
 )  # fmt: skip
 _OF_DESCRIPTIONS: Final = (_FASTENED, _ABOUT, _STANDS, _LEFT_BY, _FRAGMENT, _TREATED, _NAMED, _PRESENTED)
@@ -543,7 +557,7 @@ def _place(preposition: str, where: str, room: str | None, it: str | None) -> tu
         return None  # what lies in a direction is often elsewhere
     if (preposition == "in" and _FORMATION.match(where)) or _BODY.match(where):
         return None if room is None else (v.IS_IN, room)
-    holder = mentioned_thing(_OWN.sub("", noun_phrase(_ASIDE.sub("", where).replace("\0", ""))))
+    holder = mentioned_thing(_OWN.sub("", noun_phrase(_PART_OF_THING.sub("", _ASIDE.sub("", where).replace("\0", "")))))
     if holder is not None and normalise_name(holder.name) == "it":
         if it is None:
             return None
@@ -554,6 +568,12 @@ def _place(preposition: str, where: str, room: str | None, it: str | None) -> tu
     if holder is not None and is_holder and not _PART_OF_ROOM.fullmatch(_head(holder.name)):
         return (v.IS_IN if preposition in ("in", "inside", "within", "into") else v.IS_ON), holder.name
     return None if room is None else (v.IS_IN, room)
+
+
+_PART_OF_THING: Final = re.compile(
+    rf"^(?:(?:the|its|each|one|both|two|all) )+(?:\w+ )?{one_of('relational')} of (?=(?:the|an?) )"
+)
+"""Which part of a thing is meant: "the two ends of the altar"."""
 
 
 def _head(name: str) -> str:
@@ -609,6 +629,8 @@ def items(listed: str) -> list[MentionedThing]:
         part = _APPOSITION.sub(r"\1", part.strip())
         part = _INTENSIFIER.sub("", _without_determiner(_LOOKS_LIKE.sub("", part)))
         named = mentioned_thing(noun_phrase(part))
+        name = None if named is None else without_what_follows(named.name)
+        named = None if named is None or name is None else MentionedThing(name, named.states)
         if named is None or VAGUE.search(named.name) or _ABSTRACT.search(named.name) or len(named.name.split()) > 6:
             continue
         state = states.get(normalise_name(named.name))

@@ -255,7 +255,8 @@ def extract_openings(
             continue
         if target is not None and name != target and not is_described and _is_meant(opening.thing or name, target):
             asked_name = normalise_name(asked[0]) if asked is not None else target
-            name = max(name, asked_name, key=lambda one: len(one.split())) if are_alike(name, target) else target
+            names = (target, name, asked_name)
+            name = max(names, key=lambda one: len(one.split())) if are_alike(name, target) else target
         if name in (v.PLAYER, v.INVENTORY) or _PRONOUN.fullmatch(name):
             continue
         is_target = target is not None and _is_meant(name, target)
@@ -274,7 +275,7 @@ def extract_openings(
         for other in [s for s in collector.statements if _is_state(s) and _is_meant(s.key[0], name)]:
             collector.drop(other)
         collector.add(state, override=True)
-        collector.end([fact for fact in alike if fact.key[0] != name], "goes by another name")
+        collector.rename([fact for fact in alike if fact.key[0] != name], name)
     if asked is not None and target is not None and asked[1] in ("open", "close") and not is_told:
         if is_refusal(feedback):
             return
@@ -328,8 +329,14 @@ class NamesAtHand:
             fact.key[0] for relation in v.DOOR_LEADS for fact in view.facts(relation=relation, object=room)
         } if room is not None else set[str]()  # fmt: skip
         self._states = [fact for fact in view.facts(relation=v.IS) if fact.key[2] in v.LOCK_STATES]
+        seen = view.facts(relation=v.IS_SEEN_IN, object=room) if room is not None else []
+        seen += [fact for fact in said if fact.key[1:] == (v.IS_SEEN_IN, here)]
+        doors |= {fact.key[0] for fact in seen}
         near = {name for name, where in places.items() if where in (here, v.INVENTORY)} | doors
         self._near = (near | {name for name, where in places.items() if where in near}) - {v.PLAYER}
+        self._called: dict[str, list[str]] = {}
+        for fact in view.facts(relation=v.IS_CALLED):
+            self._called.setdefault(fact.key[2], []).append(fact.key[0])
         self._placeless = {fact.key[0] for fact in self._states if fact.key[0] not in {*places, *doors}}
 
     def name_of(self, name: str) -> str:
@@ -341,7 +348,12 @@ class NamesAtHand:
             alike = [other for other in among if are_alike(other, name) or _joined(other) == _joined(name)]
             if len(alike) == 1:
                 return max(alike[0], name, key=lambda one: len(one.split()))
-        return name
+        called = [other for other in self._called.get(name, ()) if other in self._near]
+        return called[0] if len(called) == 1 else name
+
+    def is_near(self, name: str) -> bool:
+        """Return whether a thing of exactly this name, normalised, is at hand."""
+        return name in self._near
 
     def is_here(self, name: str) -> bool:
         """Return whether one thing at hand goes by a name, or it is known whether a thing of this name is open."""

@@ -259,6 +259,12 @@ def thing_put_away(action: str) -> str | None:
     return None if named is None else normalise_name(named["thing"])
 
 
+def name_taken(action: str) -> str | None:
+    """Return the thing that a command takes, normalised; ``None`` for another command."""
+    asked = _TAKES.match(action)
+    return None if asked is None else normalise_name(asked["thing"])
+
+
 def are_alike(name: str, other: str) -> bool:
     """Return whether two names may be of one thing: one has all words of the other, and both end with the same word."""
     one, two = _words_of_thing(name), _words_of_thing(other)
@@ -267,6 +273,7 @@ def are_alike(name: str, other: str) -> bool:
 
 def _words_of_thing(name: str) -> list[str]:
     """Return the words of a name without what it is of, or of what it counts ("keys" for "set of keys")."""
+    name = name.replace("-", " ")  # a nasty-looking knife is a nasty knife
     return _COLLECTION.sub("", name).split(" of ")[0].split() if " of " in name else name.split()
 
 
@@ -286,8 +293,9 @@ def _end_other_names(
         word = None
     for name, fact in at_hand.items():
         by_command = word is not None and word in name.split() and fact.key[2] != v.INVENTORY
-        if by_command or any(are_alike(name, other) for other in new):
-            collector.end([fact], "goes by another name")
+        alike = taken[0] if by_command else next((other for other in new if are_alike(name, other)), None)
+        if alike is not None:
+            collector.rename([fact], new[alike].subject)
 
 
 def _end_what_was_asked_for(
@@ -306,7 +314,7 @@ def _end_what_was_asked_for(
         word = name.split()[-1].removesuffix("s")
         meant = [fact for fact in lying if word in [part.removesuffix("s") for part in fact.key[0].split()]]
     if len(meant) == 1:
-        collector.end(meant, "goes by another name")
+        collector.rename(meant, new[taken[0]].subject)
 
 
 def _end_what_all_was(new: dict[str, Fact], at_hand: dict[str, Fact], collector: StatementCollector) -> None:
@@ -318,7 +326,7 @@ def _end_what_all_was(new: dict[str, Fact], at_hand: dict[str, Fact], collector:
             continue
         shared = [fact for fact in lying if set(fact.key[0].split()) & set(name.split()) - {"of", "and"}]
         if len(shared) == 1:
-            collector.end(shared, "goes by another name")
+            collector.rename(shared, new[name].subject)
 
 
 def _keep_known_places(
@@ -360,7 +368,7 @@ def _tell_events(
             if any(fact.key[0].split()[0] != first for fact in found):
                 continue
             found.sort(key=lambda fact: -len(fact.key[0]))  # "Charles" and "Charles Brown" are one
-            collector.end(found[1:], "goes by another name")
+            collector.rename(found[1:], found[0].subject)
             found = found[:1]
         if not movement.arrives:
             put = _PUT.match(action) if action is not None else None
@@ -368,6 +376,12 @@ def _tell_events(
                 if put is not None and fact.key[0] in said and are_alike(fact.key[0], normalise_name(put["thing"])):
                     collector.drop(said.pop(fact.key[0]))  # it was put into a river, and is gone
             collector.end([fact for fact in found if fact.key[0] not in said], "it went away")
+            here = view.facts(relation=v.IS_SEEN_IN, object=room) if room is not None else []
+            seen = [fact for fact in here if are_alike(fact.key[0], normalise_name(movement.who))]
+            collector.end(seen, "it went away")
+            if movement.end < 0:  # killed or broken: what it held is no longer in it
+                for fact in (*found, *seen):
+                    collector.end(view.facts(relation=v.IS_IN, object=fact.key[0]), "what held it is gone")
         elif room is not None and found:
             collector.add(v.place(found[0].subject, v.IS_IN, room))
         elif room is not None and movement.is_sure and not _is_no_being(movement.who):
@@ -401,7 +415,11 @@ def _tell_events(
                 collector.add(v.place(thing.name, v.IS_IN, room))
         for listed in revealed(action, text):
             holding, inside = divided(listed)
-            for thing in [thing for thing in items(holding)[:1] if not is_part_of_building(thing.name)]:
+            for thing in items(holding)[:1]:
+                if is_part_of_building(thing.name):  # a trap door, a staircase
+                    collector.add(v.seen(thing.name, room))
+                    collector.add_states(thing)
+                    continue
                 collector.add(v.place(thing.name, v.IS_IN, room))
                 if inside is not None:
                     for content in items(inside[1]):
@@ -543,4 +561,5 @@ def _known_name(name: str, view: GraphView) -> str:
     facts = [fact for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
     known = {part for fact in facts for part in (fact.key[0], fact.key[2]) if part != name}
     found = [other for other in sorted(known) if are_alike(name, other)]
+    found = found or [other for other in sorted(known) if set(name.split()) < set(other.split())]
     return found[0] if len(found) == 1 else name

@@ -308,7 +308,9 @@ def _extract_sentence(sentence: str, room: str, latest: str | None, collector: S
 def _extract_door(sentence: str, room: str, collector: StatementCollector) -> bool:
     """Add the door that a sentence names with its direction; return whether it names one."""
     door = _DOOR.search(sentence)
-    named = None if door is None else collector.mentioned_thing(door["door"])
+    named = (
+        None if door is None else collector.mentioned_thing(noun_phrase(re.sub(r"^an? ", "", door["door"], flags=re.I)))
+    )
     if door is None or named is None or normalise_name(named.name).split()[-1] in _NO_DOOR:
         return False
     direction = door["direction"].lower()

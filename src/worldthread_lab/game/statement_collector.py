@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from worldthread.names import normalise_name
 from worldthread.types import Fact, Statement
 from worldthread_lab.game import vocabulary as v
 from worldthread_lab.game.english import MentionedThing, mentioned_thing, mentioned_things
@@ -85,6 +86,18 @@ class StatementCollector:
         """End older statements; the first reason for a statement is kept."""
         for statement in statements:
             self.endings.setdefault(statement, reason)
+
+    def rename(self, facts: Iterable[Fact], name: str) -> None:
+        """End what is known of a thing under older names, and add that the thing goes by them, too.
+
+        Args:
+            facts: where the thing is, or how, under the older names.
+            name: the name that it goes by now.
+        """
+        for fact in facts:
+            self.end([fact], "goes by another name")
+            if fact.key[0] != normalise_name(name):
+                self.add(v.other_name(name, fact.subject))
 
     def mentioned_thing(self, phrase: str) -> MentionedThing | None:
         """Return the thing that a noun phrase names, with the adjectives of this collector."""

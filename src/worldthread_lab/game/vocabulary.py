@@ -21,6 +21,9 @@ fact                                      meaning                               
 (oak door, leads west from, room a)       the way west of room a goes through the door  door west of room a
 (oak door, is, locked)                    open, closed or locked                        lock state of oak door
 (temple, was reached, without a way)      first seen when something carried the player    none
+(lamp, is, on)                            on or off, of what gives light or is switched light state of lamp
+(brass lantern, is called, lamp)          another name: a text or a command uses it     none
+(white house, is seen in, west of house)  a description of the room speaks of it        none
 (potato, is, roasted)                     raw, fried, roasted, grilled or burned        heat state of potato
 (potato, is, diced)                       uncut, sliced, diced or chopped               cut state of potato
 (key 2, unlocks, red locker)              a text says so, or it was tried               none
@@ -55,6 +58,8 @@ KNOWN_ROOMS: Final = "known rooms"
 IS_IN: Final = "is in"
 IS_ON: Final = "is on"
 IS: Final = "is"
+IS_CALLED: Final = "is called"
+IS_SEEN_IN: Final = "is seen in"
 IS_A: Final = "is a"
 HAS_EXIT: Final = "has exit"
 HAS_NO_EXIT: Final = "has no exit"
@@ -84,9 +89,18 @@ PRESUMED_DIRECTION_OF: Final[dict[str, str]] = {f"may be {direction} of": direct
 """Relation of a way between rooms that was not walked, with its direction."""
 
 BOOKKEEPING: Final = frozenset(
-    {*PRESUMED_DIRECTION_OF, LEADS_DIFFERENTLY, WAS_REFUSED, WAS_REACHED, IS_DESCRIBED_BY, ARE_DESCRIBED, HAVE}
+    {
+        *PRESUMED_DIRECTION_OF,
+        LEADS_DIFFERENTLY,
+        WAS_REFUSED,
+        WAS_REACHED,
+        IS_DESCRIBED_BY,
+        ARE_DESCRIBED,
+        HAVE,
+        IS_CALLED,
+    }
 )
-"""Relations that serve to draw the map and tell a reader nothing else."""
+"""Relations that serve to draw the map and to find things by their names, and tell a reader nothing else."""
 
 DOOR_LEADS: Final[dict[str, str]] = {f"leads {direction} from": direction for direction in OPPOSITE}
 """Relation of a door to a room, with the direction in which it leads."""
@@ -95,6 +109,9 @@ OPEN: Final = "open"
 CLOSED: Final = "closed"
 LOCKED: Final = "locked"
 LOCK_STATES: Final = frozenset({OPEN, CLOSED, LOCKED})
+ON: Final = "on"
+OFF: Final = "off"
+LIGHT_STATES: Final = frozenset({ON, OFF})
 HEAT_STATES: Final = frozenset({"raw", "fried", "roasted", "grilled", "burned", "cooked"})
 CUT_STATES: Final = frozenset({"uncut", "sliced", "diced", "chopped"})
 
@@ -114,6 +131,18 @@ def place(thing: str, relation: str, where: str) -> Fact:
 def kind(thing: str, of: str) -> Fact:
     """Return that ``thing`` is a room, container, supporter, door or key (see :data:`KINDS`)."""
     return Fact(thing, IS_A, of)
+
+
+@_made_once
+def other_name(thing: str, name: str) -> Fact:
+    """Return that ``thing`` also goes by ``name``."""
+    return Fact(thing, IS_CALLED, name)
+
+
+@_made_once
+def seen(thing: str, room: str) -> Fact:
+    """Return that a description of ``room`` speaks of ``thing``, which may be seen in other rooms, too."""
+    return Fact(thing, IS_SEEN_IN, room)
 
 
 @_made_once
@@ -152,14 +181,16 @@ def state(thing: str, value: str) -> Fact:
 
     Args:
         thing: the name of the thing.
-        value: a word of :data:`LOCK_STATES`, :data:`HEAT_STATES` or :data:`CUT_STATES`, each of which is one aspect, or
-            any other word, which has no aspect.
+        value: a word of :data:`LOCK_STATES`, :data:`LIGHT_STATES`, :data:`HEAT_STATES` or :data:`CUT_STATES`, each of
+            which is one aspect, or any other word, which has no aspect.
 
     Returns:
         The fact (``thing``, is, ``value``).
     """
     if value in LOCK_STATES:
         family = "lock"
+    elif value in LIGHT_STATES:
+        family = "light"
     elif value in HEAT_STATES:
         family = "heat"
     elif value in CUT_STATES:

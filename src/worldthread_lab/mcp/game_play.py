@@ -19,6 +19,7 @@ from worldthread_lab.agents.worldmap import WorldMap
 from worldthread_lab.envs.base import Environment
 from worldthread_lab.game import vocabulary as v
 from worldthread_lab.game.commands import direction_of
+from worldthread_lab.game.extractor import PLAIN_TITLES
 from worldthread_lab.play.loop import Play
 from worldthread_lab.play.step_record import StepRecord
 
@@ -26,13 +27,16 @@ LONGEST_ACTION: Final = 200
 """The most characters of an action."""
 _LISTED: Final = 12  # rooms in a message
 _NUMBER: Final = re.compile(r"\d+")
+_ALL_WAYS: Final = re.compile(r"\b(?:all|every|any|many|various|several) directions?\b", re.I)
 _GO_TO: Final = re.compile(r"go\s+to\s+(?P<room>.+)", re.I)
 
 
 class ExternalPlayer(PerceivingAgent):
     """An agent that perceives and remembers, but whose decisions are made by a client.
 
-    It also learns the exits of a room from the directions among the valid actions.
+    It also learns the exits of a room from the directions among the valid actions. Where the list was found by trying
+    what changes the world, a direction may stand for the time that a refused move takes: there it counts only when the
+    text speaks of ways in all directions.
 
     Args:
         memory: stores the percepts.
@@ -58,6 +62,9 @@ class ExternalPlayer(PerceivingAgent):
         rooms = [s.object for s in extraction.statements if isinstance(s, Fact) and s.key[:2] == (v.PLAYER, v.IS_IN)]
         here = rooms[-1] if rooms else view.value(v.PLAYER, v.IS_IN)
         if here is None or normalise_name(here) == v.DARKNESS:
+            return extraction
+        is_found_by_trying = view.holds(PLAIN_TITLES) or PLAIN_TITLES in extraction.statements
+        if is_found_by_trying and _ALL_WAYS.search(percept.step.text) is None:
             return extraction
         stated = {statement.aspect for statement in extraction.statements}
         directions = {direction_of(action) for action in percept.valid_actions or ()} - {None}
@@ -127,10 +134,12 @@ class GamePlay:
         self._play = Play(env, self._client, self.memory.record.graph, seed=seed, audit=False)
         self._play_steps = iter(self._play)
         self._moments: list[StepRecord] = []
+        self._rooms: list[str] = []  # by moment: the room after it
         self._tried: list[TriedAction] = []  # by moment, from the first after the beginning
         self.loop_detector = LoopDetector()
         self._last_warnings: set[str] = set()
         self._moments.append(next(self._play_steps))
+        self._rooms.append(self.room)
         self._observe(self.now)
 
     # -- the present state --------------------------------------------------------------------------------------------
@@ -170,6 +179,10 @@ class GamePlay:
         if step.percept.before is None or step.learned or step.ended or step.reward:
             return False
         return step.info.state == self._moments[step.percept.before].info.state
+
+    def room_after(self, step: StepRecord) -> str:
+        """Return the room in which the player was after a step; empty if it was not known."""
+        return self._rooms[step.percept.moment]
 
     def tried(self, step: StepRecord) -> TriedAction | None:
         """Return the action that led to a step; ``None`` for the beginning."""
@@ -256,6 +269,7 @@ class GamePlay:
         if step.percept.problem:
             raise InputError(f"{step.percept.problem}. Nothing was done")
         self._moments.append(step)
+        self._rooms.append(self.room)
         new_room, carried_now = self.room, frozenset(carried(self.memory.view()))
         moved = normalise_name(new_room) != normalise_name(room)
         if not moved and direction_of(action) is not None:

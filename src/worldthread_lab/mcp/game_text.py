@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -14,8 +15,11 @@ from worldthread.types import Episode, Fact, Hit, Statement
 from worldthread_lab.agents.prompting import shorten
 from worldthread_lab.agents.reflact.critic import action_key
 from worldthread_lab.agents.reflact.lookup import answer, carried
+from worldthread_lab.agents.whereabouts import Whereabouts
 from worldthread_lab.agents.worldmap import WorldMap
 from worldthread_lab.game import vocabulary as v
+from worldthread_lab.game.commands import direction_of
+from worldthread_lab.game.english import sentences
 from worldthread_lab.mcp.game_play import CallOutcome, GamePlay, TriedAction
 from worldthread_lab.play.step_record import StepRecord
 
@@ -42,13 +46,14 @@ _NOTHING: Final = "nothing"
 _NEAR: Final = 2  # moves
 _NEAR_ROOMS: Final = 8
 _ROOMS: Final = 60
-_RECALLED: Final = 10  # hits of each kind, from which those about the map are removed
+_RECALLED: Final = 20  # hits of each kind, from which those about the map are removed
 _STATEMENTS: Final = 4
 _PASSAGES: Final = 3
+_QUOTED: Final = 4
 
 _PLACES: Final = frozenset({v.IS_IN, v.IS_ON})
 _SHOWN_ELSEWHERE: Final = frozenset(
-    {*_PLACES, v.IS, v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS, *v.BOOKKEEPING}
+    {*_PLACES, v.IS, v.IS_A, v.IS_SEEN_IN, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS, *v.BOOKKEEPING}
 )
 
 
@@ -109,15 +114,17 @@ def room_text(play: GamePlay) -> str:
     tried = play.tried_here()
     lines = [
         f"{status(play)}.",
-        f"Here: {_listed(_contents(view, world.here), _NAMES, none=_NOTHING)}."
+        f"Here: {_listed(_things_here(view, world, world.here), _NAMES, none=_NOTHING)}."
         if world.here
         else "It is not known where you are.",
+        *([_scenery(view, world, world.here)] if world.here else []),
         f"You carry: {_listed(_contents(view, v.INVENTORY), _NAMES, none=_NOTHING)}.",
-        *([_exits_line(view, world, world.here)] if world.here else []),
+        *([_exits_line(view, world, world.here, play.now.info.valid_actions or ())] if world.here else []),
         *_beliefs(view),
         _valid_actions(play.now.info.valid_actions, [action.outcome.action for action, _ in tried]),
         *_history(tried),
     ]
+    lines = [line for line in lines if line]
     if play.now.info.state is not None:
         lines.append(f"Earlier visits of this very state of the game: {play.loop_detector.revisits}.")
     lines += play.loop_detector.warnings()
@@ -189,7 +196,6 @@ def found_text(play: GamePlay, question: str) -> str:
         pass  # not a question of a known kind
     # episodes of a game are short, and each names what is carried: dense retrieval ranks them best
     hits = play.memory.recall(question, k=_RECALLED, method="dense", only_current=False).hits
-    path = play.path()
     statements = [
         _statement_line(hit, hit.item)
         for hit in hits
@@ -198,9 +204,57 @@ def found_text(play: GamePlay, question: str) -> str:
         and hit.version is not None
         and hit.version.interval.is_open
     ]
-    passages = [_passage_line(path[round(hit.item.at)]) for hit in hits if isinstance(hit.item, Episode)]
+    path = play.path()
+    quoted = _quotations(play, question) if lines else []
+    recalled = [path[round(hit.item.at)] for hit in hits if isinstance(hit.item, Episode)]
+    passages = [_passage_line(step) for step in _successes_first(play, question, recalled)]
+    if quoted:
+        return "\n".join([*lines, "The texts speak of it:", *quoted])
     lines += ["What comes nearest in the memory:"] if statements or passages else ["Nothing near it is remembered."]
     return "\n".join([*lines, *statements[:_STATEMENTS], *passages[:_PASSAGES]])
+
+
+def _successes_first(play: GamePlay, question: str, recalled: Sequence[StepRecord]) -> list[StepRecord]:
+    """Return moves with those first whose command was asked for, and of one command in one room those that worked."""
+    asked = action_key(question)
+    meant = [step for step in play.path()[1:] if action_key(step.label) == asked]
+    steps = list({step.percept.moment: step for step in (*meant, *recalled)}.values())
+
+    def deed(step: StepRecord) -> tuple[str, str]:
+        tried = play.tried(step)
+        return action_key(step.label), "" if tried is None else normalise_name(tried.room)
+
+    first: dict[tuple[str, str], int] = {}
+    for number, step in enumerate(steps):
+        first.setdefault(deed(step), number)
+    return sorted(steps, key=lambda step: (first[deed(step)], not _worked(play, step), -step.percept.moment))
+
+
+def _worked(play: GamePlay, step: StepRecord) -> bool:
+    """Return whether a move brought points, or changed anything that is known."""
+    tried = play.tried(step)
+    return bool(step.reward > 0 or any(changes([step])) or (tried is not None and tried.led_to))
+
+
+def _quotations(play: GamePlay, question: str) -> list[str]:
+    """Return the latest sentence of each room that has all words of what is asked for, the latest room first."""
+    asked = normalise_name(re.sub(r"^\s*where(?:'s| is| are| was| were)\b|^\s*about\b|[?.!]", "", question, flags=re.I))
+    words = asked.split()
+    found: dict[str, str] = {}
+    for step in reversed(play.path()):
+        room = play.room_after(step)
+        if not words or not room or room in found:
+            continue
+        for sentence in reversed(sentences(step.observation)):
+            if normalise_name(sentence) != normalise_name(room) and _has_words(sentence, words):
+                found[room] = f'- named in {room}: "{shorten(sentence, _PASSAGE)}"'
+                break
+    return list(found.values())[:_QUOTED]
+
+
+def _has_words(sentence: str, words: Sequence[str]) -> bool:
+    said = re.findall(r"[\w'-]+", sentence.casefold())
+    return any(said[at : at + len(words)] == list(words) for at in range(len(said)))
 
 
 def statement_text(statement: Statement) -> str:
@@ -238,7 +292,9 @@ def _is_news(statement: Statement) -> bool:
     if not isinstance(statement, Fact):
         return v.GOAL not in map(normalise_name, statement.objects)
     subject, relation, _ = statement.key
-    return relation not in (v.IS_A, *v.DIRECTION_OF) and not (subject == v.PLAYER and relation in _PLACES)
+    if relation in (v.IS_A, v.IS_SEEN_IN, *v.DIRECTION_OF, *v.BOOKKEEPING):
+        return False
+    return not (subject == v.PLAYER and relation in _PLACES)
 
 
 def _is_of_map(statement: Statement) -> bool:
@@ -261,12 +317,38 @@ def _contents(view: GraphView, place: str, depth: int = 3) -> list[str]:
     return found
 
 
-def _exits_line(view: GraphView, world: WorldMap, room: str) -> str:
+def _things_here(view: GraphView, world: WorldMap, room: str) -> list[str]:
+    """Return what is in a room, and what lies in or on things that are there as well."""
+    found = _contents(view, room)
+    for holder in Whereabouts(view, world).holders_in(room):
+        states = [state.object for state in view.facts(holder, v.IS)]
+        inside = _listed(_contents(view, holder), _NAMES)
+        aside = f" ({', '.join(states)})" if states else ""
+        found.append(f"{holder}{aside} [{inside}]")
+    return found
+
+
+def _scenery(view: GraphView, world: WorldMap, room: str) -> str:
+    """Return a line of what the description of a room speaks of besides; empty where it speaks of nothing."""
+    whereabouts = Whereabouts(view, world)
+    listed = whereabouts.placed_in(room)
+    seen = [fact.subject for fact in view.facts(relation=v.IS_SEEN_IN, object=room) if fact.key[0] not in listed]
+    return f"Scenery: {_listed(seen, _NAMES)}." if seen else ""
+
+
+def _exits_line(view: GraphView, world: WorldMap, room: str, actions: Sequence[str]) -> str:
     known, new = _known_exits(view, world, room), _new_exits(view, world, room)
     blocked = [fact.object for fact in view.facts(room, v.HAS_NO_EXIT)]
+    told = {
+        *world.exits.get(room, ()),
+        *(exit_.direction for exit_ in world.unexplored if exit_.room == room),
+        *blocked,
+    }
+    offered = sorted({direction for action in actions if (direction := direction_of(action))} - told)
     parts = [f"Ways: {_listed(known, _NAMES)}."]
     parts += [f"Never taken: {_listed(new, _NAMES)}."] if new else []
     parts += [f"Blocked: {_listed(blocked, _NAMES)}."] if blocked else []
+    parts += [f"Offered as actions, which may lead nowhere: {_listed(offered, _NAMES)}."] if offered else []
     return " ".join(parts)
 
 

@@ -10,7 +10,10 @@ kind       statements, and when they are right
 player     (player, is in, room): the engine's room is the one for which the memory began to use this name
 carried    (thing, is in, inventory): an object of this name is in the player's object
 thing      (thing, is in or on, place): an object of this name is in the place, directly or within other things
-fixture    the same of objects that cannot be taken: scenery, and in some games people; attributes mark them
+fixture    the same of objects that cannot be taken: scenery, and in some games people; attributes mark them;
+           a thing that is seen in a room counts as found there
+seen       (thing, is seen in, room): an object of this name is in the room; not counted among all, since what a room's
+           text speaks of may be seen from there and be elsewhere
 way        (there, is north of, here): from here, north leads there; tried by the engine when the player is here. A
            refusal in other words than the game's usual ones, or while the player is in or on something, bars the way
            for now and says nothing of where it leads, and neither does what carries the player off in most directions
@@ -60,7 +63,7 @@ from worldthread_lab.play.loop import Play
 from worldthread_lab.play.true_step import TrueStep
 from worldthread_lab.play.unbound_plays import play_commands, read_commands, wander
 
-KINDS: Final = ("player", "carried", "thing", "fixture", "way", "exit", "state")
+KINDS: Final = ("player", "carried", "thing", "fixture", "seen", "way", "exit", "state")
 """The kinds of statements, as the table above names them."""
 _TARGETED: Final = ("player", "carried", "thing", "way", "exit", "state")
 _COMMON_MARK: Final = 0.3
@@ -160,7 +163,7 @@ class StoryReport:
 
     @property
     def total(self) -> StoryFigures:
-        """All kinds together but fixtures, which count for precision only."""
+        """All kinds together but what is seen, and fixtures, which count for precision only."""
         fixtures = self.figures["fixture"]
         pooled = StoryFigures(fixtures.held, fixtures.true, fixtures.stale)
         for kind in _TARGETED:
@@ -599,6 +602,7 @@ class StoryAuditor:
         self._learn_room_names(view, room)
         held: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
         places: list[tuple[frozenset[int], str]] = []
+        seen: list[tuple[frozenset[int], str]] = []
         states: list[tuple[frozenset[int], bool]] = []
         ways: set[tuple[int, str, int]] = set()
         for fact in facts:
@@ -614,12 +618,14 @@ class StoryAuditor:
                 continue
             if kind in ("thing", "fixture", "carried"):
                 places.append((self._resolve(subject), object_))
+            elif kind == "seen":
+                seen.append((self._all_called(subject), object_))
             elif kind == "way" and object_ in self._meaning and subject in self._meaning:
                 ways.add((self._meaning[object_], v.DIRECTION_OF[relation], self._meaning[subject]))
             elif kind == "state":
                 states.append((self._resolve(subject), object_ == v.OPEN))
             if verdict is None:
-                if kind == "state" and self._open_mark is None:
+                if kind == "seen" or (kind == "state" and self._open_mark is None):
                     continue
                 self.report.unchecked += 1
                 if kind == "thing" and not self._resolve(subject):
@@ -637,7 +643,7 @@ class StoryAuditor:
             if kind == "way":
                 self._wrong_ways.add(key)
             self._note(turn, kind, mistake, ", ".join(key))
-        self._count_expected(turn, room, tree, view, places, states, ways, held)
+        self._count_expected(turn, room, tree, view, places, seen, states, ways, held)
         for kind, counts in held.items():
             self.report.figures[kind] += StoryFigures(**counts)
 
@@ -650,6 +656,8 @@ class StoryAuditor:
     def _verdict(self, key: Key, tree: TrueTree, room: int) -> tuple[str | None, bool | None]:
         """Return the kind of a statement and whether it is right; ``None`` for what is not checked."""
         subject, relation, object_ = key
+        if relation == v.IS_SEEN_IN:
+            return "seen", self._is_at(self._all_called(subject), object_, tree)
         if relation in (v.IS_IN, v.IS_ON):
             if subject == v.PLAYER:
                 return "player", None if object_ == v.DARKNESS or not room else self._meaning.get(object_) == room
@@ -744,6 +752,7 @@ class StoryAuditor:
         tree: TrueTree,
         view: GraphView,
         places: list[tuple[frozenset[int], str]],
+        seen: list[tuple[frozenset[int], str]],
         states: list[tuple[frozenset[int], bool]],
         ways: set[tuple[int, str, int]],
         held: dict[str, Counter[str]],
@@ -754,6 +763,9 @@ class StoryAuditor:
         at: dict[int, set[str]] = {}
         for candidates, where in places:
             for n in candidates:
+                at.setdefault(n, set()).add(where)
+        for candidates, where in seen:
+            for n in candidates - self._movable:
                 at.setdefault(n, set()).add(where)
         for n, parent in self._named.items():
             if parent == tree.player:

@@ -106,3 +106,51 @@ def test_what_is_not_known_of_the_surroundings_is_left_out() -> None:
     view = TemporalGraph([here]).view()
     assert surroundings(view) == ["You are in hall."]
     assert len(surroundings(view, says_what_is_unknown=True)) == 3
+
+
+MORE = (
+    v.kind("Hall", "room"),
+    v.kind("Porter Room", "room"),
+    v.kind("Altar", "room"),
+    v.place("player", v.IS_IN, "Hall"),
+    v.presumed_link("Porter Room", "north", "Hall"),
+    v.place("brass lantern", v.IS_IN, "inventory"),
+    v.other_name("brass lantern", "lamp"),
+    v.other_name("lamp", "old light"),
+    v.place("solid-gold box", v.IS_IN, "Hall"),
+    v.place("trap door", v.IS_IN, "Hall"),
+    v.place("jar", v.IS_ON, "table"),
+    v.seen("altar", "Altar"),
+    v.seen("table", "Hall"),
+    v.seen("table", "Altar"),
+    v.door_of("oak door", "north", "Hall"),
+    Fact("Hall", v.IS_DESCRIBED_BY, "0f3c9a1e-0f3c9a1e"),
+)
+
+PERHAPS = "from here: perhaps north, by ways that were never walked so."
+HALL = (
+    "Hall, is a, room; oak door, leads north from, Hall; player, is in, Hall; solid-gold box, is in, Hall; "
+    "table, is seen in, Hall; trap door, is in, Hall."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("where is the lamp", "brass lantern is in inventory."),
+        ("where is the old light", "brass lantern is in inventory."),
+        ("where is the gold box", "solid-gold box is in Hall."),
+        ("where is the trapdoor", "trap door is in Hall."),
+        ("where is the jar", "jar is on table (in Hall)."),
+        ("where is the table", "table is seen in Altar, in Hall."),
+        ("where is the oak door", "oak door is in Hall (it leads north)."),
+        ("where is the altar", "altar is seen in Altar. altar is a room; from here: no way is known."),
+        ("where is the porter", f"No thing called 'the porter' is known. porter room is a room; {PERHAPS}"),
+        ("about the hall", HALL),
+        ("about 0f3c9a1e-0f3c9a1e", "Nothing called '0f3c9a1e-0f3c9a1e' is known."),
+    ],
+)  # fmt: skip
+def test_things_go_by_all_their_names_and_identities_stay_inside(question: str, answer: str) -> None:
+    assert (
+        look_up(TemporalGraph([Episode("a text", 0, extraction=Extraction("test/1", MORE))]).view(), question) == answer
+    )

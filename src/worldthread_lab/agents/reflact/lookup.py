@@ -10,6 +10,8 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import GraphView
 from worldthread.names import match_name, normalise_name
 from worldthread.text import one_line
+from worldthread.types import Fact
+from worldthread_lab.agents.whereabouts import Whereabouts
 from worldthread_lab.agents.worldmap import WorldMap
 from worldthread_lab.game import vocabulary as v
 
@@ -143,28 +145,34 @@ def _exits(world: WorldMap, name: str | None, *, only_new: bool) -> str:
 
 
 def _where(view: GraphView, world: WorldMap, name: str) -> str:
-    answers = []
-    for key in _named(view, name):
-        place, steps, seen = key, [], {key}
-        while facts := [*view.facts(place, v.IS_IN), *view.facts(place, v.IS_ON)]:
-            steps.append(f"{facts[0].relation.removeprefix('is ')} {facts[0].object}")
-            place = facts[0].key[2]
-            if place in seen:
-                break
-            seen.add(place)
-        if steps:
-            answers.append(f"{key} is {', '.join(steps)}.")
-        elif key in world.rooms:
-            path = world.path(key)
-            way = "no way is known" if path is None else " then ".join(path) or "you are there"
-            answers.append(f"{key} is a room; from here: {way}.")
-        else:
-            answers.append(f"It is not known where {key} is.")
-    return " ".join(answers)
+    whereabouts = Whereabouts(view, world)
+    things = whereabouts.called(name)
+    answers = [whereabouts.told(thing) for thing in things]
+    rooms = matching_names(name, world.rooms) if not things else match_name(name, world.rooms)
+    if not things and normalise_name(name) not in rooms:  # "troll" is not the troll room
+        answers += [f"No thing called {name!r} is known."] if rooms else []
+    answers += [f"{room} is a room; from here: {_way_to(world, room)}." for room in rooms]
+    if not answers:
+        raise NotFoundError(f"Nothing called {name!r} is known.")
+    return " ".join(answers[:SHOWN])
+
+
+def _way_to(world: WorldMap, room: str) -> str:
+    path, is_walked = world.path(room), True
+    if path is None:
+        path, is_walked = world.path(room, presumed=True), False
+    if path is None:
+        return "no way is known"
+    if not path:
+        return "you are there"
+    return " then ".join(path) if is_walked else f"perhaps {' then '.join(path)}, by ways that were never walked so"
 
 
 def _about(view: GraphView, name: str) -> str:
-    statements = [str(statement) for key in _named(view, name) for statement in view.about(key)]
+    found = [statement for key in _named(view, name) for statement in view.about(key)]
+    # what serves to draw the map tells a reader nothing
+    told = [one for one in found if not isinstance(one, Fact) or one.relation not in v.BOOKKEEPING]
+    statements = [str(statement) for statement in told]
     return "; ".join(statements[:SHOWN]) + "."
 
 
@@ -186,7 +194,9 @@ def matching_names(name: str, known: Collection[str]) -> tuple[str, ...]:
 
 
 def _named(view: GraphView, name: str) -> tuple[str, ...]:
-    keys = matching_names(name, {key for fact in view.facts() for key in (fact.key[0], fact.key[2])})
+    told = [fact for fact in view.facts() if fact.relation not in v.BOOKKEEPING]
+    keys = matching_names(name, {key for fact in told for key in (fact.key[0], fact.key[2])})
+    keys = keys or Whereabouts(view, WorldMap(view)).called(name)
     if not keys:
         raise NotFoundError(f"Nothing called {name!r} is known.")
     return keys[:SHOWN]
