@@ -9,7 +9,7 @@ import pytest
 from worldthread.errors import EpisodeOverError, GameError
 from worldthread_lab.envs import gymnasium_text, textworld_express
 from worldthread_lab.envs.check import check_env
-from worldthread_lab.envs.gymnasium_text import GymnasiumText, InfoNames, Wording
+from worldthread_lab.envs.gymnasium_text import EngineWording, GymnasiumText, InfoNames
 from worldthread_lab.envs.scienceworld import _usual_text as science_words
 from worldthread_lab.envs.textworld_express import _usual_text as express_words
 
@@ -84,7 +84,7 @@ def test_an_engine_with_four_values_and_a_score_may_be_lost() -> None:
 
 
 def test_other_words_for_texts_and_commands() -> None:
-    wording = Wording(lambda text: text.replace("You are at", "Place"), {r"walk (\w+)": r"go \1"})
+    wording = EngineWording(lambda text: text.replace("You are at", "Place"), {r"walk (\w+)": r"go \1"})
     env = world(wording=wording, names=InfoNames(goal="nothing"))
     assert env.reset()[0] == "Place 0."
     assert env.step("Walk east")[0] == "Place 1."

@@ -42,7 +42,7 @@ class InfoNames:
 
 
 @dataclass(frozen=True)
-class Wording:
+class EngineWording:
     """The words of an engine in those of the other text worlds, so that agents and memory need not know the engine.
 
     Args:
@@ -85,7 +85,7 @@ class GymnasiumText(Environment):
         names: InfoNames | None = None,
         max_score: float | None = None,
         valid_actions: bool = True,
-        wording: Wording | None = None,
+        wording: EngineWording | None = None,
     ) -> None:
         self.id = id
         self._start = start

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from worldthread.errors import EpisodeOverError, InputError
 from worldthread_lab.envs.base import Proposition, Truth
-from worldthread_lab.envs.gymnasium_text import GymnasiumText, InfoNames, OnJava, Wording, start_with_java
+from worldthread_lab.envs.gymnasium_text import EngineWording, GymnasiumText, InfoNames, OnJava, start_with_java
 from worldthread_lab.envs.spec import GameSpec
 
 PREFIX: Final = "scienceworld-"
@@ -52,7 +52,7 @@ def _usual_text(text: str) -> str:
     return _LISTED.sub(lambda found: _listed(found["thing"]), text)
 
 
-_WORDING: Final = Wording(
+_WORDING: Final = EngineWording(
     _usual_text,
     {
         r"l|look": "look around",

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from worldthread.errors import EpisodeOverError, InputError
 from worldthread_lab.envs.base import Proposition, Truth
-from worldthread_lab.envs.gymnasium_text import GymnasiumText, InfoNames, OnJava, Wording, start_with_java
+from worldthread_lab.envs.gymnasium_text import EngineWording, GymnasiumText, InfoNames, OnJava, start_with_java
 from worldthread_lab.envs.spec import GameSpec
 
 PREFIX: Final = "textworldexpress-"
@@ -55,7 +55,7 @@ def _usual_text(text: str) -> str:
     return text
 
 
-_WORDING: Final = Wording(
+_WORDING: Final = EngineWording(
     _usual_text,
     {
         rf"(?:go |walk )?{_SIDE}": r"move \1",
