@@ -12,10 +12,10 @@ import pytest
 
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
-from worldthread.models.fake_player import FakePlayer
 from worldthread_lab.agents import make_agent
 from worldthread_lab.envs import games, make
 from worldthread_lab.envs.base import Environment
+from worldthread_lab.play.fake_player import FakePlayer
 from worldthread_lab.play.loop import Play
 
 pytestmark = pytest.mark.worlds
