@@ -26,7 +26,7 @@ from worldthread.models.meter import CHARACTERS_PER_TOKEN
 from worldthread.types import Episode, Hit
 from worldthread_lab.bench.datasets import load
 from worldthread_lab.bench.qa.dataset_memory import open_memory
-from worldthread_lab.cli.bench_embedder import bench_embedder
+from worldthread_lab.cli.answering import bench_embedder
 
 _EARLIER = re.compile(r"#(\d)")
 _LOOK_UPS = 2

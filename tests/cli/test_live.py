@@ -10,7 +10,7 @@ from rich.console import Console
 
 from worldthread.graph import TemporalGraph
 from worldthread_lab.agents import make_agent
-from worldthread_lab.cli.live import LineDisplay, LiveFrame, printable_line, summary_table
+from worldthread_lab.cli.showing import LineDisplay, LiveFrame, printable_line, summary_table
 from worldthread_lab.envs import make
 from worldthread_lab.play.loop import Play
 from worldthread_lab.play.step_record import StepRecord

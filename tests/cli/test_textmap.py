@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from worldthread_lab.agents.worldmap import Exit
-from worldthread_lab.cli.textmap import draw_map
+from worldthread_lab.cli.showing import draw_map
 from worldthread_lab.play.map_layout import Cell, Link, MapLayout
 
 

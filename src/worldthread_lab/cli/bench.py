@@ -9,16 +9,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from worldthread.cli.console import help_text
-from worldthread_lab.cli.bench_adversarial import adversarial
-from worldthread_lab.cli.bench_arigraph_qa import arigraph_qa
-from worldthread_lab.cli.bench_ask import ask
-from worldthread_lab.cli.bench_audit_logs import audit_logs
-from worldthread_lab.cli.bench_audit_nethack import audit_nethack
-from worldthread_lab.cli.bench_audit_stories import audit_stories
-from worldthread_lab.cli.bench_contamination import contamination
-from worldthread_lab.cli.bench_embedder import bench_embedder
-from worldthread_lab.cli.bench_qa import json_settings, qa
-from worldthread_lab.cli.bench_world_memories import world_memories
+from worldthread_lab.cli.answering import arigraph_qa, ask, bench_embedder, json_settings, qa, world_memories
+from worldthread_lab.cli.auditing import adversarial, audit_logs, audit_nethack, audit_stories, contamination
 from worldthread_lab.cli.running import names_in
 
 _WIDTH: Final = 110

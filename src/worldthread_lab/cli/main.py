@@ -8,11 +8,9 @@ import typer
 
 from worldthread.cli.console import AGAIN, KEPT, help_text
 from worldthread_lab.cli.bench import bench
-from worldthread_lab.cli.games import games
-from worldthread_lab.cli.play import play
-from worldthread_lab.cli.replay import replay
+from worldthread_lab.cli.playing import games, play
 from worldthread_lab.cli.report import report
-from worldthread_lab.cli.sweep import sweep
+from worldthread_lab.cli.runs import replay, sweep
 
 _COMMANDS: Final = (play, sweep, games, replay, report)
 _KEPT: Final = {

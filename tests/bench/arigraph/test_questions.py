@@ -185,7 +185,7 @@ def test_the_published_logs_are_scored_and_searched(shared: Path) -> None:
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worldthread_lab.bench.datasets.load", lambda *_: DATASET)
-    monkeypatch.setattr("worldthread_lab.cli.bench_qa.chat_model_named", lambda name: FakeChat(Model()))
+    monkeypatch.setattr("worldthread_lab.cli.answering.chat_model_named", lambda name: FakeChat(Model()))
     words = ["bench", "arigraph-qa", "--dataset", "musique", "--model", "x", "--no-cache", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, [*words, "--json"], catch_exceptions=False)
     assert result.exit_code == 0, result.output

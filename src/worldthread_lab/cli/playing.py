@@ -1,8 +1,9 @@
-"""``worldthread play``: watch an agent play a game, or play the game yourself."""
+"""Commands for one game: ``play`` and ``games``."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from worldthread_lab.play.loop import Play
     from worldthread_lab.play.run import Run
     from worldthread_lab.play.step_record import StepRecord
+
 
 _SECONDS_PER_MOVE = 0.1  # in a terminal: slow enough to watch, and a game still ends within a minute
 _ALLOWED_WITH_RESUME: Final = frozenset({"out", "resume", "model", "as_json", "delay", "memory_file", "allow_code"})
@@ -397,7 +399,7 @@ def _conversation(*, as_json: bool) -> dict[str, Callable[[str], Any]]:
 @contextmanager
 def _watched(game_play: Play, console: Console, delay: float | None) -> Iterator[Callable[[StepRecord], None]]:
     """Yield a function that shows a step: as a live picture on a terminal, as one line elsewhere."""
-    from worldthread_lab.cli.live import LineDisplay, LiveDisplay
+    from worldthread_lab.cli.showing import LineDisplay, LiveDisplay
 
     screen: LineDisplay | LiveDisplay
     if console.is_terminal:
@@ -421,7 +423,7 @@ def _finish(summary: dict[str, Any], folder: Path, memory: Path | None, *, as_js
     from rich.console import Console
     from rich.text import Text
 
-    from worldthread_lab.cli.live import summary_table
+    from worldthread_lab.cli.showing import summary_table
     from worldthread_lab.play.run_page import write_report
     from worldthread_lab.play.trajectory import TRAJECTORY_FILE
 
@@ -442,3 +444,62 @@ def _finish(summary: dict[str, Any], folder: Path, memory: Path | None, *, as_js
     console.print(summary_table(summary))
     console.print(Text(f"run      {folder}"), soft_wrap=True)
     console.print(Text(f"report   {summary['report'] or 'not written: ' + advice}"), soft_wrap=True)
+
+
+def games(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line instead of a table.")] = False,
+) -> None:
+    """List the games that can be played.
+
+    Prints the name, the task and the limit of moves of each game. Generated games differ by their seed. Game files are
+    named [bold]textworld:PATH[/bold] or [bold]jericho:PATH[/bold]; TextWorld files in the folders of $WORLDTHREAD_GAMES
+    are listed too and need no path.
+
+    [dim]Examples:[/dim]
+
+        worldthread games
+
+        worldthread games --json | jq -r .id
+    """
+    from worldthread_lab.envs import games as registered
+    from worldthread_lab.envs.registry import GAMES_VARIABLE
+
+    specs = registered()
+    files: list[tuple[str, Path]] = []
+    for folder in filter(None, os.environ.get(GAMES_VARIABLE, "").split(os.pathsep)):
+        for place in (Path(folder), Path(folder) / "textworld"):
+            files += [(f"textworld:{file.stem}", file) for file in sorted(place.glob("*.z8"))]
+    if as_json:
+        for spec in specs:
+            line: dict[str, object] = {"id": spec.id, "title": spec.title, "description": spec.description}
+            line |= {"max_moves": spec.default_max_moves, "installed": spec.installed, "extra": spec.extra}
+            typer.echo(json.dumps(line))
+        for name, file in files:
+            typer.echo(json.dumps({"id": name, "path": str(file)}))
+        return
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from worldthread.installation import install_command
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("game", style="bold")
+    table.add_column("task", ratio=1)
+    table.add_column("max moves", justify="right")
+    for spec in specs:
+        task = Text(f"{spec.title}. {spec.description}")
+        if not spec.installed:
+            task.append(f"\nnot installed; install it with: {install_command(spec.extra or '')}", style="yellow")
+        table.add_row(spec.name, task, str(spec.default_max_moves or "500"))
+    for name, file in files:
+        table.add_row(Text(name), Text(str(file)), "500")
+    console = Console()
+    console.print(table)
+    console.print(
+        Text(
+            "\nPlay a game with: worldthread play GAME --seed N; a game file with: worldthread play textworld:PATH",
+            style="dim",
+        )
+    )

