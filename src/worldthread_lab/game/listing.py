@@ -485,22 +485,7 @@ def _placements(
             if room is not None:
                 yield v.IS_IN, room, listed
         elif pattern in (_THERE_IS, _SEES, _LEFT_BY):
-            where = re.search(
-                rf" (?P<preposition>on|in|inside) (?P<where>{_DETERMINER} [^,]+)$", bare[: match.end("list")]
-            )
-            if where is not None and _AT_HAND.search(bare, match.start("list"), where.start()):
-                where = None  # "here, munching on a pile of oats"
-            caught = None if where is None else _CAUGHT.search(bare, match.start("list"), where.start())
-            if caught is not None and room is not None:  # "a penknife stuck in the bark"
-                yield v.IS_IN, room, sentence[match.start("list") : caught.start()]
-                return
-            at_hand = groups.get("here") or re.search(r"\b(?:here|nearby)(?:$|,)", listed)
-            if where is not None:
-                place = _place(where["preposition"], where["where"], room, it)
-                if place is not None:
-                    yield *place, sentence[match.start("list") : where.start()]
-            elif room is not None and (at_hand or pattern is not _SEES):  # what is only seen may be far away
-                yield v.IS_IN, room, listed
+            yield from _told_as_there(sentence, bare, match, room, it, is_only_seen=pattern is _SEES)
         elif pattern is _NAMED and groups["where"] is None:
             if room is not None:
                 yield v.IS_IN, room, listed
@@ -509,6 +494,27 @@ def _placements(
             if place is not None:
                 yield *place, listed
         return
+
+
+def _told_as_there(
+    sentence: str, bare: str, match: re.Match[str], room: str | None, it: str | None, *, is_only_seen: bool
+) -> Iterator[tuple[str, str, str]]:
+    """Yield where the things of a sentence are that says that there is something, or that it is seen or left."""
+    listed = sentence[match.start("list") : match.end("list")]
+    where = re.search(rf" (?P<preposition>on|in|inside) (?P<where>{_DETERMINER} [^,]+)$", bare[: match.end("list")])
+    if where is not None and _AT_HAND.search(bare, match.start("list"), where.start()):
+        where = None  # "here, munching on a pile of oats"
+    caught = None if where is None else _CAUGHT.search(bare, match.start("list"), where.start())
+    if caught is not None and room is not None:  # "a penknife stuck in the bark"
+        yield v.IS_IN, room, sentence[match.start("list") : caught.start()]
+        return
+    at_hand = match.groupdict().get("here") or re.search(r"\b(?:here|nearby)(?:$|,)", listed)
+    if where is not None:
+        place = _place(where["preposition"], where["where"], room, it)
+        if place is not None:
+            yield *place, sentence[match.start("list") : where.start()]
+    elif room is not None and (at_hand or not is_only_seen):  # what is only seen may be far away
+        yield v.IS_IN, room, listed
 
 
 _LOCATED: Final = re.compile(r"\b(?:on|in|under|inside|of) the\b", re.I)

@@ -161,6 +161,55 @@ class EndedStates:
             return found
         return []
 
+    def _ended_being(
+        self, event: Event, who: tuple[Mention, ...], targets: list[Mention], *, exact: bool
+    ) -> list[Change]:
+        """Return that somebody no longer is something, or no longer is with somebody."""
+        pair = who if len(who) > 1 else ()
+        if "together" in event.words or "couple" in event.words:
+            return [Change(self._sentence, ("partner",), who, others=pair)]
+        if not targets:
+            return []
+        owners = [t for t in targets if t.owner is not None]
+        if owners and owners[0].owner is not None:
+            owner = Mention(normalise_name(owners[0].owner), frozenset(), frozenset(), owners[0].owner, proper=True)
+            role = Change(
+                self._sentence, ("state",), (owner,), who, relation=f"has (?:.* )?{re.escape(owners[0].head)}"
+            )
+            return (
+                [role, Change(self._sentence, ("partner",), (owner, *who), others=(owner, *who))]
+                if owners[0].head in LISTS["partners"]
+                else [role]
+            )
+        partner = (
+            [Change(self._sentence, ("partner",), (*who, *targets), others=(*who, *targets))]
+            if event.pobj("with") is not None
+            else []
+        )
+        numbers = [t for t in targets if t.head.isdecimal() and not event.preps]
+        if numbers and not exact:
+            return [Change(self._sentence, (), who, tuple(numbers), relation="has age")]
+        if {t.head for t in targets} & LISTS["attached"]:
+            return [Change(self._sentence, ("partner",), who, others=pair)]
+        belonging = [t for t in targets if t.head in LISTS["members"] and t.words]
+        if belonging and not exact:  # "I'm not a Netflix subscriber any more"
+            names = [Mention(w, frozenset(), frozenset(), w) for t in belonging for w in sorted(t.words)]
+            families = ("membership", "habit", "own")
+            return [
+                Change(self._sentence, ("state",), who, tuple(targets), loosely=True, verb="be"),
+                Change(self._sentence, families, who, tuple(names), loosely=True),
+            ]
+        others = (
+            [Change(self._sentence, _LEFT, who, tuple(targets), loosely=True)]
+            if not exact and not {p.lower_ for p in event.preps} & {"without"}
+            else []
+        )
+        return [
+            Change(self._sentence, ("state",), who, tuple(targets), loosely=not exact, exact=exact, verb="be"),
+            *others,
+            *partner,
+        ]
+
     def _ended_state(self, event: Event, verb: Token, lemma: str, *, exact: bool) -> list[Change]:
         """Return that somebody no longer does or is something."""
         who = tuple(p for p in event.agents())
@@ -176,7 +225,6 @@ class EndedStates:
                 ]
         if event.object is not None and not targets:
             targets = event.people(event.object)
-        pair = tuple(who) if len(who) > 1 else ()
         with_whom = event.pobj("with")
         if lemma == "be" and not exact and with_whom is not None and with_whom.lower_ == "us":
             return [Change(self._sentence, who=(speaker_of(self._referents),), targets=who, life=True)]
@@ -186,49 +234,7 @@ class EndedStates:
             relation = f"(?:is )?{re.escape(adjective)} {prep}|is(?: {re.escape(adjective)})?"
             return [] if thing is None else [Change(self._sentence, (), who, (thing,), relation=relation, loosely=True)]
         if lemma == "be":
-            if "together" in event.words or "couple" in event.words:
-                return [Change(self._sentence, ("partner",), who, others=pair)]
-            if not targets:
-                return []
-            owners = [t for t in targets if t.owner is not None]
-            if owners and owners[0].owner is not None:
-                owner = Mention(normalise_name(owners[0].owner), frozenset(), frozenset(), owners[0].owner, proper=True)
-                role = Change(
-                    self._sentence, ("state",), (owner,), who, relation=f"has (?:.* )?{re.escape(owners[0].head)}"
-                )
-                return (
-                    [role, Change(self._sentence, ("partner",), (owner, *who), others=(owner, *who))]
-                    if owners[0].head in LISTS["partners"]
-                    else [role]
-                )
-            partner = (
-                [Change(self._sentence, ("partner",), (*who, *targets), others=(*who, *targets))]
-                if event.pobj("with") is not None
-                else []
-            )
-            numbers = [t for t in targets if t.head.isdecimal() and not event.preps]
-            if numbers and not exact:
-                return [Change(self._sentence, (), who, tuple(numbers), relation="has age")]
-            if {t.head for t in targets} & LISTS["attached"]:
-                return [Change(self._sentence, ("partner",), who, others=pair)]
-            belonging = [t for t in targets if t.head in LISTS["members"] and t.words]
-            if belonging and not exact:  # "I'm not a Netflix subscriber any more"
-                names = [Mention(w, frozenset(), frozenset(), w) for t in belonging for w in sorted(t.words)]
-                families = ("membership", "habit", "own")
-                return [
-                    Change(self._sentence, ("state",), who, tuple(targets), loosely=True, verb="be"),
-                    Change(self._sentence, families, who, tuple(names), loosely=True),
-                ]
-            others = (
-                [Change(self._sentence, _LEFT, who, tuple(targets), loosely=True)]
-                if not exact and not {p.lower_ for p in event.preps} & {"without"}
-                else []
-            )
-            return [
-                Change(self._sentence, ("state",), who, tuple(targets), loosely=not exact, exact=exact, verb="be"),
-                *others,
-                *partner,
-            ]
+            return self._ended_being(event, who, targets, exact=exact)
         if lemma == "call" and targets:
             return [Change(self._sentence, (), who, tuple(targets), relation="has .*name|is called")]
         if lemma in ("see", "date", "love") and targets:

@@ -446,6 +446,30 @@ class WholeClauses:
             )
         ]
 
+    def _what_it_is(self, clause: Clause, relation: str, words: list[Token]) -> tuple[str, list[Token]] | None:
+        """Return the relation and the words of what something is; ``None`` where that says nothing that lasts."""
+        following = words[0]
+        if following.lower_ in ("a", "an") and following.dep_ == "det":
+            relation, words = f"{relation} a", words[1:]
+        elif following.lower_ == "the" and following.dep_ == "det" and not self._words.is_known(words):
+            return None
+        if not words or words[0].lower_ in WORDS["vague"] or (len(words) == 1 and words[0].tag_ in ("RB", "IN")):
+            return None
+        if len(words) == 1 and words[0].lemma_.lower() in WORDS["epithets"]:
+            return None
+        if words and words[0].dep_ == "poss" and words[0].lower_ in ("his", "her", "its"):
+            return None  # "Dr Singh is his surgeon": somebody else's
+        attribute = next((c for c in clause.verb.rights if c.dep_ in ("attr", "acomp")), None)
+        is_bare = not any(t.dep_ in ("prep", "xcomp", "npadvmod") for t in words)
+        if (
+            attribute is not None
+            and attribute.dep_ == "acomp"
+            and is_bare
+            and attribute.lemma_.lower() not in WORDS["lasting_adjectives"] | _MEASURED
+        ):
+            return None
+        return relation, words
+
     def _fact(self, doc: Doc, clause: Clause, subject: str, relation: str, words: list[Token]) -> LocatedFact | None:
         while words and (
             words[-1].is_punct or words[-1].dep_ == "punct" or words[-1].lower_ in _DROPPED | {"and", "but", "or"}
@@ -464,26 +488,10 @@ class WholeClauses:
         if not words or len(words) > _LONGEST:
             return None
         if clause.lemma == "be" and not clause.is_passive:
-            following = words[0]
-            if following.lower_ in ("a", "an") and following.dep_ == "det":
-                relation, words = f"{relation} a", words[1:]
-            elif following.lower_ == "the" and following.dep_ == "det" and not self._words.is_known(words):
+            told = self._what_it_is(clause, relation, words)
+            if told is None:
                 return None
-            if not words or words[0].lower_ in WORDS["vague"] or (len(words) == 1 and words[0].tag_ in ("RB", "IN")):
-                return None
-            if len(words) == 1 and words[0].lemma_.lower() in WORDS["epithets"]:
-                return None
-            if words and words[0].dep_ == "poss" and words[0].lower_ in ("his", "her", "its"):
-                return None  # "Dr Singh is his surgeon": somebody else's
-            attribute = next((c for c in clause.verb.rights if c.dep_ in ("attr", "acomp")), None)
-            is_bare = not any(t.dep_ in ("prep", "xcomp", "npadvmod") for t in words)
-            if (
-                attribute is not None
-                and attribute.dep_ == "acomp"
-                and is_bare
-                and attribute.lemma_.lower() not in WORDS["lasting_adjectives"] | _MEASURED
-            ):
-                return None
+            relation, words = told
         if (
             clause.is_passive
             and len(words) > 2
