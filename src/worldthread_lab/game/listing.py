@@ -500,7 +500,8 @@ def _told_as_there(
     sentence: str, bare: str, match: re.Match[str], room: str | None, it: str | None, *, is_only_seen: bool
 ) -> Iterator[tuple[str, str, str]]:
     """Yield where the things of a sentence are that says that there is something, or that it is seen or left."""
-    listed = sentence[match.start("list") : match.end("list")]
+    part = "list2" if match.groupdict().get("list2") else "list"
+    listed = sentence[match.start(part) : match.end(part)]
     where = re.search(rf" (?P<preposition>on|in|inside) (?P<where>{_DETERMINER} [^,]+)$", bare[: match.end("list")])
     if where is not None and _AT_HAND.search(bare, match.start("list"), where.start()):
         where = None  # "here, munching on a pile of oats"
