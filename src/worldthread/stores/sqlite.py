@@ -765,11 +765,12 @@ class SQLiteStore(Store):
             rows.enter([row for row in new if isinstance(row[1], bytes) and len(row[1]) == 8], last)
         wanted = set(keys)
         found: list[Any] = []
-        for numbers in _batched(rows.find(keys)):
+        for likely in _batched(rows.find(keys)):
+            numbers = [*likely, *[likely[-1]] * (_CHUNK - len(likely))]  # one statement for all
             found += self._database.fetch_all(
                 f"SELECT {columns} FROM vector WHERE namespace = ? AND model = ?"
-                f" AND number IN ({', '.join(map(str, numbers))})",
-                (number, model),
+                f" AND number IN ({_placeholders(numbers)})",
+                (number, model, *numbers),
             )
         return [row for row in found if row[0] in wanted]
 
