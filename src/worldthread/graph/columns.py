@@ -158,7 +158,7 @@ class RowList:
         count, first, late = self._parts
         columns = first.narrow.shape[1]
         if not late:
-            return first.narrow[numbers]
+            return np.asarray(first.narrow[numbers])
         found = np.empty((len(numbers), columns), np.int32)
         is_late = numbers >= count
         found[~is_late] = first.narrow[numbers[~is_late]]

@@ -43,7 +43,7 @@ class ShownStatements:
         objects: the names of the objects of theses as written, by place in ``numbers``; facts are not in it.
     """
 
-    numbers: NDArray[np.integer[Any]]
+    numbers: NDArray[np.int64]
     texts: list[str]
     objects: dict[int, tuple[str, ...]]
 
@@ -234,7 +234,7 @@ class StatementTable:
             The statements of which there is a form.
         """
         there = np.flatnonzero(forms != ABSENT)
-        numbers, rows = statements[there], self.forms.narrow_of(forms[there])[:, 1:4]
+        numbers, rows = statements[there].astype(np.int64), self.forms.narrow_of(forms[there])[:, 1:4]
         strings = self.strings.items
         texts: list[str] = []
         objects: dict[int, tuple[str, ...]] = {}

@@ -173,7 +173,7 @@ class MirroredGraph:
         """Return statements in words."""
         shown = [self._statements[number].statement for number in statements.tolist()]
         objects = {place: one.objects for place, one in enumerate(shown) if isinstance(one, Thesis)}
-        return ShownStatements(statements, list(map(str, shown)), objects)
+        return ShownStatements(statements.astype(np.int64), list(map(str, shown)), objects)
 
     def statement_id_heads(self, statements: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
         """Return the first 64 bits of the ids of statements."""

@@ -500,7 +500,7 @@ class RetrievalIndex:
         named |= np.array(self.names.numbers([name for _, name in titles]), np.int64)
         self._mention(self._names_stated(pairs, graph), distinct(named))
         self.episode_words.add(numbers.tolist(), texts)
-        return statements
+        return np.asarray(statements)
 
     def _mention(self, stated: NDArray[np.int64], titles: NDArray[np.int64]) -> None:
         """Note which episodes mention which names: each pair once, in its statements, or as its title.
