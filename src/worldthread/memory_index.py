@@ -20,7 +20,7 @@ from worldthread.errors import ClosedError, StoreError
 from worldthread.models.cached import CachedEmbedder
 from worldthread.progress import Progress, show_progress
 from worldthread.stores import Store
-from worldthread.stores.base import KnownRecord
+from worldthread.stores.base import PIECE_MARK, KnownRecord
 from worldthread.types import Episode
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _WORTH_SAVING: Final = 2000  # episodes and statements from which on loading an index is quicker than building it
 _BATCH: Final = 256  # texts embedded and stored together
 _SAMPLE: Final = 16  # texts that show which embedder a memory has
+PIECE: Final = 50_000
+"""Episodes after which an index that is being made is saved as far as it is."""
+
 _ATTEMPTS: Final = 3  # to bring the index up to date while others write
 
 
@@ -106,7 +109,7 @@ class MemoryIndex:
             count = len(graph.episode_numbers)
             sample = range(0, count, max(1, count // _SAMPLE))
             ids = [record.id for number in sample if (record := graph.numbered_episode(number)) is not None]
-            return self._store.vector_models([episode.text for episode in self._episodes(ids)])
+            return self._store.vector_models(self._store.texts(ids))
 
     def embed(self, episodes: Iterable[Episode]) -> None:
         """Compute the vectors of new episodes now, so that the first question does not wait for them."""
@@ -205,14 +208,8 @@ class MemoryIndex:
         with self._store.read_lock() as graph:
             numbers = sorted(graph.live_episodes)
             ids = [record.id for number in numbers if (record := graph.numbered_episode(number)) is not None]
-            texts = dict.fromkeys(
-                str(statement)
-                for number in range(len(graph.statement_numbers))
-                if (statement := graph.numbered_statement(number)) is not None
-            )
-            for start in range(0, len(ids), _BATCH):
-                texts |= dict.fromkeys(episode.text for episode in self._episodes(ids[start : start + _BATCH]))
-            return list(texts), KnownRecord.of(graph)
+            texts = dict.fromkeys(graph.shown_statements(np.arange(len(graph.statement_numbers))).texts)
+            return list(texts | dict.fromkeys(self._store.texts(ids))), KnownRecord.of(graph)
 
     @contextmanager
     def current(self) -> Iterator[RetrievalIndex]:
@@ -221,18 +218,23 @@ class MemoryIndex:
         Yields:
             The index; the block must not change the memory.
         """
-        for _ in range(_ATTEMPTS):
+        attempts = done = 0
+        while attempts < _ATTEMPTS:
             with self._store.read_lock() as graph:
                 index = self._loaded(graph)
-                pending, known = index.take(graph, self._episodes), KnownRecord.of(graph)
-                if not pending:
+                pending, known = index.take(graph, self._store.texts, PIECE), KnownRecord.of(graph)
+                if not pending and not index.is_behind:
                     yield index
                     return
+                left = index.left
+            attempts += not index.is_behind
             with self._turn_to_embed() as is_late:
                 if is_late:  # another thread may have embedded the same texts
                     with self._store.read_lock() as graph:
-                        pending, known = self._loaded(graph).take(graph, self._episodes), KnownRecord.of(graph)
-                done, total = 0, sum(len(part.texts) for part in pending)
+                        index = self._loaded(graph)
+                        pending, known = index.take(graph, self._store.texts, PIECE), KnownRecord.of(graph)
+                        left = index.left
+                total = done + sum(len(part.texts) for part in pending) + left
                 for part in pending:
                     if self.progress is not None:
                         self.progress(done, total)
@@ -243,9 +245,11 @@ class MemoryIndex:
                             break  # a part may hold what was forgotten meanwhile
                         index.put(part, vectors)
                     done += len(part.texts)
+            if index.is_behind:
+                self._save_piece(index)
         with self._store.read_lock() as graph:  # others write faster than we embed: their last episodes lack vectors
             index = self._loaded(graph)
-            index.take(graph, self._episodes)
+            index.take(graph, self._store.texts)
             yield index
 
     def _loaded(self, graph: TemporalGraph) -> RetrievalIndex:
@@ -254,9 +258,8 @@ class MemoryIndex:
 
         if self._index is None:
             index = RetrievalIndex(self.embedder, self._tables())
-            saved = self._store.load_index(self.embedder.name) if self._vectors.address is None else None
-            if saved is not None:
-                index.restore(graph, saved)
+            if pieces := self._saved_pieces():
+                index.restore(graph, *pieces)
             self._index = index
         return self._index
 
@@ -284,9 +287,6 @@ class MemoryIndex:
                 yield self._turns != turns
             finally:
                 self._turns += 1
-
-    def _episodes(self, ids: Sequence[str]) -> list[Episode]:
-        return [self._store.episode(id_) for id_ in ids]
 
     def warm_up(self) -> None:
         """Load the saved index and the embedder; see :meth:`worldthread.Memory.warm_up`."""
@@ -324,16 +324,64 @@ class MemoryIndex:
         if not self._keeps_indexes or size < _WORTH_SAVING:
             return
         if self._index is None:
-            saved = self._store.load_index(self.embedder.name)
-            unsaved = size - (len(saved["episodes"]) + len(saved["statements"]) if saved is not None else 0)
+            saved = self._saved_pieces()
+            unsaved = size - sum(len(piece["episodes"]) + len(piece["statements"]) for piece in saved)
         else:
             unsaved = self._index.unsaved
-        if unsaved > max(_WORTH_SAVING, size // 5):
+        if unsaved > max(_WORTH_SAVING, min(size // 5, PIECE)):
             self._save()
 
     def _save(self) -> None:
         with self.current() as index:
             graph = self._store.graph
-            arrays, numbering = index.to_arrays(), graph.numbering
+            number, arrays, numbering = *_what_to_write(index), graph.numbering
         # without the lock, which nobody may hold who waits to write
-        self._store.save_index(self.embedder.name, arrays, graph, numbering)
+        self._write(index, number, arrays, graph, numbering)
+
+    def _save_piece(self, index: RetrievalIndex) -> None:
+        """Save an index that is being made, as far as it is."""
+        if not self._keeps_indexes or self._store.readonly or self._store.is_read_by_this_thread():
+            return
+        self._new_texts = True
+        with self._store.read_lock() as graph:
+            if not index.is_of(graph):
+                return
+            number, arrays, numbering = *_what_to_write(index), graph.numbering
+        with suppress(StoreError):  # nothing is lost but time
+            self._write(index, number, arrays, graph, numbering)
+
+    def _write(
+        self,
+        index: RetrievalIndex,
+        number: int,
+        arrays: Mapping[str, NDArray[Any]],
+        graph: TemporalGraph,
+        numbering: int,
+    ) -> None:
+        """Write a piece of an index."""
+        is_written = False
+        try:
+            is_written = self._store.save_index(self._piece_name(number), arrays, graph, numbering)
+        finally:
+            if not is_written:
+                index.forget_kept()  # a piece that follows one that is not there would be lost
+
+    def _piece_name(self, number: int) -> str:
+        return f"{self.embedder.name}{PIECE_MARK}{number}" if number else self.embedder.name
+
+    def _saved_pieces(self) -> list[Mapping[str, NDArray[Any]]]:
+        """Return the pieces of the index that was saved; none where it is not kept."""
+        from worldthread.retrieve.pieces import chained
+
+        found: list[Mapping[str, NDArray[Any]]] = []
+        while self._vectors.address is None:
+            piece = self._store.load_index(self._piece_name(len(found)))
+            if piece is None or len(chained([*found[-1:], piece])) <= min(len(found), 1):
+                break
+            found.append(piece)
+        return found
+
+
+def _what_to_write(index: RetrievalIndex) -> tuple[int, Mapping[str, NDArray[Any]]]:
+    """Return the number of the next piece of an index and its arrays; 0 for the first, which holds the whole."""
+    return index.piece_to_arrays() or (0, index.to_arrays())

@@ -59,6 +59,7 @@ _UNSEEN = re.compile(
 _FIRST_MARK = "\u0300"  # no letter before it is a combining mark
 _NO_BASE = str.maketrans({"æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i", "ŋ": "n", "ſ": "s"})
 _MARKED = re.compile(r"(LATIN SMALL LETTER \w+) WITH ")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 
 
@@ -104,15 +105,19 @@ def unmarked(text: str) -> str:
     if folded.isascii():
         return folded
     folded = unicodedata.normalize("NFKD", stream_safe(_UNSEEN.sub("", folded))).translate(_NO_BASE)
-    letters = (letter for letter in folded if letter < _FIRST_MARK or not unicodedata.combining(letter))
-    return "".join(letter if letter.isascii() else _base_of(letter) for letter in letters)
+    return _NOT_ASCII.sub(lambda found: _base_of(found[0]), folded)
 
 
 @lru_cache(maxsize=4096)
 def _base_of(letter: str) -> str:
-    """Return the letter without its stroke or hook, which is not a combining mark: "l" for "ł"."""
+    """Return the letter without its stroke or hook, which is not a combining mark: "l" for "ł"; nothing for a mark."""
+    if letter >= _FIRST_MARK and unicodedata.combining(letter):
+        return ""
     marked = _MARKED.match(unicodedata.name(letter, ""))
-    return letter if marked is None else unicodedata.lookup(marked[1])
+    try:
+        return letter if marked is None else unicodedata.lookup(marked[1])
+    except KeyError:  # such as "ƛ": there is no Latin lambda without its stroke
+        return letter
 
 
 def normalise_text(text: str) -> str:

@@ -40,12 +40,13 @@ zone); or a string that holds a number or an ISO 8601 date or time."""
 
 def _digest(*parts: str) -> str:
     """Return the 128-bit id of a sequence of strings; their lengths are hashed too, so their borders count."""
-    state = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        state.update(len(data).to_bytes(8, "big"))
-        state.update(data)
-    return state.hexdigest()
+    return hashlib.blake2b(b"".join(map(digest_part, parts)), digest_size=16).hexdigest()
+
+
+def digest_part(part: str) -> bytes:
+    """Return what is hashed of one of the strings of which an id is the digest."""
+    data = part.encode("utf-8", "surrogatepass")
+    return len(data).to_bytes(8, "big") + data
 
 
 def fact_id(subject: str, relation: str, object_: str) -> str:

@@ -51,7 +51,7 @@ class SmallGraph:
         self.take()
 
     def take(self) -> None:
-        while pending := self.index.take(self.graph, lambda ids: [self._episodes[i] for i in ids]):
+        while pending := self.index.take(self.graph, lambda ids: [self._episodes[i].text for i in ids]):
             for part in pending:
                 self.index.put(part, EMBEDDER.embed(part.texts))
 

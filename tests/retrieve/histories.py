@@ -173,6 +173,7 @@ class World:
         self.embedder = embedder
         self.graph = TemporalGraph()
         self.index = RetrievalIndex(embedder)
+        self.pieces: list[dict[str, Any]] = []
         self.episodes: dict[str, Episode] = {}
         self.add(episodes)
         self.follow()
@@ -187,10 +188,14 @@ class World:
             self.graph.forget(episode.id)
             del self.episodes[episode.id]
 
-    def follow(self) -> None:
-        while pending := self.index.take(self.graph, lambda ids: [self.episodes[i] for i in ids]):
+    def follow(self, most: int | None = None) -> None:
+        """Bring the index up to date; ``most``: only so many new episodes."""
+        for _ in range(1 if most is not None else 9):
+            pending = self.index.take(self.graph, lambda ids: [self.episodes[i].text for i in ids], most)
             for part in pending:
                 self.index.put(part, self.embedder.embed(part.texts))
+            if not pending and not self.index.is_behind:
+                break
 
     def live(self, steps: Iterable[Step], ask: Callable[[World], object]) -> World:
         for step in steps:
@@ -207,9 +212,10 @@ class World:
     def saved_and_restored(self) -> None:
         """Go on with an index that was saved and loaded, where a store would keep one."""
         if self.graph.is_compact:
-            arrays = self.index.to_arrays()
+            number, arrays = self.index.piece_to_arrays() or (0, self.index.to_arrays())
+            self.pieces = [*self.pieces[:number], arrays]
             self.index = RetrievalIndex(self.embedder)
-            assert self.index.restore(self.graph, arrays)
+            assert self.index.restore(self.graph, *self.pieces)
 
     def answers(self, method: str, question: str, *, k: int, at: float | None, only_current: bool) -> list[Any]:
         """Everything that a search gives, in a form that differs whenever one bit or letter does."""

@@ -25,7 +25,7 @@ def make_index() -> RetrievalIndex:
     episodes = [Episode(f"Text {n}.", n, extraction=Extraction("by hand", (fact,))) for n, fact in enumerate(facts)]
     by_id = {episode.id: episode for episode in episodes}
     made = RetrievalIndex(embedder)
-    for part in made.take(TemporalGraph(episodes), lambda ids: [by_id[i] for i in ids]):
+    for part in made.take(TemporalGraph(episodes), lambda ids: [by_id[i].text for i in ids]):
         made.put(part, embedder.embed(part.texts))
     return made
 

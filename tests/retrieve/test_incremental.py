@@ -55,7 +55,7 @@ class World:
         self.follow()
 
     def follow(self) -> None:
-        for part in self.index.take(self.graph, lambda ids: [BY_ID[id] for id in ids]):
+        for part in self.index.take(self.graph, lambda ids: [BY_ID[id].text for id in ids]):
             self.index.put(part, self.embedder.embed(part.texts))
 
     def found(self, method: str, question: str, at: float | None) -> dict[str, float]:
@@ -103,12 +103,12 @@ def test_an_index_is_right_after_an_error_while_it_read_episodes(monkeypatch: py
     for episode in POOL[5:]:
         world.graph.add(episode)
 
-    def failing(ids: Sequence[str]) -> list[Episode]:
+    def failing(ids: Sequence[str]) -> list[str]:
         nonlocal calls
         calls += 1
         if calls == 3:
             raise OSError("the disk is gone")
-        return [BY_ID[id_] for id_ in ids]
+        return [BY_ID[id_].text for id_ in ids]
 
     with pytest.raises(OSError, match="the disk is gone"):
         world.index.take(world.graph, failing)
@@ -117,6 +117,6 @@ def test_an_index_is_right_after_an_error_while_it_read_episodes(monkeypatch: py
     for question in QUESTIONS:
         assert world.found("thread", question, None) == at_once.found("thread", question, None)
     fresh = RetrievalIndex(world.embedder)
-    fresh.take(world.graph, lambda ids: [BY_ID[id_] for id_ in ids])
+    fresh.take(world.graph, lambda ids: [BY_ID[id_].text for id_ in ids])
     for name in ("asserted", "mentioned", "episode_ties", "statement_ties"):
         np.testing.assert_array_equal(world.index.to_arrays()[name], fresh.to_arrays()[name])

@@ -58,7 +58,7 @@ def answers(memory: Memory) -> list[list[tuple[str, float]]]:
 def anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, float]]]:
     """The answers of an index made from the record."""
     with monkeypatch.context() as patch:
-        patch.setattr(RetrievalIndex, "restore", lambda self, graph, arrays: False)
+        patch.setattr(RetrievalIndex, "restore", lambda self, graph, *pieces: False)
         with opened(path, readonly=True) as memory:
             return answers(memory)
 
@@ -75,7 +75,7 @@ def test_a_kept_index_answers_the_same_without_reading_a_text(tmp_path: Path, mo
     assert len(kept_index(path)) == 1
     assert anew(path, monkeypatch) == expected
     with opened(path, readonly=True) as reader:
-        monkeypatch.setattr(reader._index, "_episodes", lambda ids: pytest.fail("no text is needed") if ids else [])
+        monkeypatch.setattr(reader._index._store, "texts", lambda ids: pytest.fail("no text is needed") if ids else [])
         assert answers(reader) == expected
         assert set(reader._models._shared.named_embedder.texts) == set(QUESTIONS)  # type: ignore[attr-defined]
 
@@ -185,7 +185,7 @@ def test_vectors_that_half_precision_would_change_are_kept_whole() -> None:
 
     graph = TemporalGraph(episodes)
     index, again = RetrievalIndex(Plain()), RetrievalIndex(Plain())
-    for part in index.take(graph, lambda ids: episodes[: len(ids)]):
+    for part in index.take(graph, lambda ids: [one.text for one in episodes[: len(ids)]]):
         index.put(part, vectors)
     assert again.restore(graph, index.to_arrays())
     np.testing.assert_array_equal(again.episodes.rows, index.episodes.rows)

@@ -38,8 +38,7 @@ def questions(shared: Path) -> list[str]:
 
 def indexed(texts: Sequence[str], vocabulary: Vocabulary | None = None) -> LexicalIndex:
     index = LexicalIndex(Vocabulary() if vocabulary is None else vocabulary)
-    for number, text in enumerate(texts):
-        index.add(number, text)
+    index.add(range(len(texts)), texts)
     return index
 
 
@@ -71,7 +70,7 @@ def test_what_is_not_there_has_no_part(passages: list[str], questions: list[str]
 def test_what_comes_late_counts_as_what_came_early(passages: list[str], questions: list[str]) -> None:
     grown = LexicalIndex(Vocabulary())
     for number, text in enumerate(passages):
-        grown.add(number, text)
+        grown.add([number], [text])
         if number % 50 == 0:
             grown.scores("of the world", everything(number + 1))  # sorts what there is
     vocabulary = Vocabulary()
@@ -92,8 +91,7 @@ def test_by_hand() -> None:
 
 def test_a_text_that_is_added_again_counts_once() -> None:
     index = indexed(TEXTS)
-    for number, text in enumerate(TEXTS):
-        index.add(number, text)
+    index.add(range(len(TEXTS)), TEXTS)
     np.testing.assert_array_equal(index.rows.rows, indexed(TEXTS).rows.rows)
 
 
@@ -110,7 +108,7 @@ def test_episodes_and_statements_are_ranked_by_their_words() -> None:
     episodes = [Episode(str(fact), n, extraction=Extraction("by hand", (fact,))) for n, fact in enumerate(facts)]
     graph = TemporalGraph(episodes)
     index = RetrievalIndex(embedder)
-    for part in index.take(graph, lambda ids: [next(e for e in episodes if e.id == i) for i in ids]):
+    for part in index.take(graph, lambda ids: [next(e.text for e in episodes if e.id == i) for i in ids]):
         index.put(part, embedder.embed(part.texts))
     text = "Who lives in Oslo?"
     scores = lexical(Query(text, embedder.embed([text])[0]), index)

@@ -39,7 +39,7 @@ class World:
         self.graph.add(episode)
 
     def followed(self) -> Links:
-        for part in self.index.take(self.graph, lambda ids: [self.known[id_] for id_ in ids]):
+        for part in self.index.take(self.graph, lambda ids: [self.known[id_].text for id_ in ids]):
             self.index.put(part, self.embedder.embed(part.texts))
         return self.index.links
 

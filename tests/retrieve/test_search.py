@@ -39,7 +39,7 @@ class World:
         self.take()
 
     def take(self, graph: TemporalGraph | None = None) -> None:
-        pending = self.index.take(graph or self.graph, lambda ids: [self.texts[i] for i in ids])
+        pending = self.index.take(graph or self.graph, lambda ids: [self.texts[i].text for i in ids])
         for part in pending:
             self.index.put(part, self.embedder.embed(part.texts))
 

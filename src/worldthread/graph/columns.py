@@ -25,6 +25,7 @@ ABSENT: Final = -1
 _DECODED_BYTES: Final = 1 << 20  # of packed strings at a time
 _ROWS_AT_ONCE: Final = 1 << 14
 _LONG_STRING: Final = 64  # bytes from which on a digest is hashed instead
+_MANY_STRINGS: Final = 64  # from which on they are hashed together
 _WORD: Final = 8
 _BITS: Final = 2**64 - 1
 _HIGH: Final = 0xFFFF_FFFF_0000_0000
@@ -145,6 +146,26 @@ class RowList:
             yield from first.rows(start, min(start + _ROWS_AT_ONCE, count))
         yield from late
 
+    def narrow_of(self, numbers: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
+        """Return the first columns of some rows, those with 32 bits.
+
+        Args:
+            numbers: of rows, shape (n,).
+
+        Returns:
+            Shape (n, columns).
+        """
+        count, first, late = self._parts
+        columns = first.narrow.shape[1]
+        if not late:
+            return np.asarray(first.narrow[numbers])
+        found = np.empty((len(numbers), columns), np.int32)
+        is_late = numbers >= count
+        found[~is_late] = first.narrow[numbers[~is_late]]
+        rows = [late[number][:columns] for number in (numbers[is_late] - count).tolist()]
+        found[is_late] = np.array(rows, np.int32).reshape(-1, columns)
+        return found
+
     @property
     def late(self) -> int:
         """How many rows are not in arrays."""
@@ -260,6 +281,42 @@ class RowTable:
             return len(edited)
         keys, starts, *_ = self._base
         return starts[key + 1] - starts[key] if key < keys else 0
+
+    def narrow_of(
+        self, keys: NDArray[np.integer[Any]], most: int | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the rows of many keys, without times.
+
+        Args:
+            keys: shape (n,).
+            most: only so many of the first rows of each key; ``None`` for all.
+
+        Returns:
+            How many rows each key has, shape (n,), and the rows, key after key, shape (rows, width - times).
+        """
+        known, _, rows, pointers = self._base
+        inside = np.minimum(keys, known)
+        starts = pointers[inside].astype(np.int64)
+        counts = pointers[np.minimum(inside + 1, known)] - starts
+        edited: list[tuple[int, list[Row]]] = []
+        if self._edited:
+            edited = [(place, self._edited[key]) for place, key in enumerate(keys.tolist()) if key in self._edited]
+            counts[[place for place, _ in edited]] = [len(found) for _, found in edited]
+        if most is not None:
+            counts = np.minimum(counts, most)
+        ends = np.cumsum(counts)
+        total, columns = int(ends[-1]) if len(ends) else 0, self.width - self.times
+        places = np.arange(total) + np.repeat(starts - (ends - counts), counts)
+        if not edited:
+            return counts, rows.narrow[places]
+        is_base = np.ones(len(keys), bool)
+        is_base[[place for place, _ in edited]] = False
+        is_base_row = np.repeat(is_base, counts)
+        found = np.empty((total, columns), np.int32)
+        found[is_base_row] = rows.narrow[places[is_base_row]]
+        late = [row[:columns] for place, all_rows in edited for row in all_rows[: int(counts[place])]]
+        found[~is_base_row] = np.array(late, np.int32).reshape(-1, columns)
+        return counts, found
 
     @property
     def late(self) -> int:
@@ -492,6 +549,19 @@ class StringIndex:
             if self._strings.is_packed(number, data):
                 return number
         return None
+
+    def find_all(self, texts: Sequence[str]) -> list[int | None]:
+        """Return :meth:`find` of many strings, a tenth of the time for each."""
+        if not len(self._entries) or len(texts) < _MANY_STRINGS:
+            return list(map(self.find, texts))
+        entries = self.entries
+        wanted = StringList(pack_strings(texts)).hashes(0, self._seed) & np.uint64(_HIGH)
+        places = np.searchsorted(entries, wanted)
+        likely = entries[np.minimum(places, len(entries) - 1)] & np.uint64(_HIGH) == wanted
+        found: list[int | None] = [None] * len(texts)
+        for place in np.flatnonzero(likely).tolist():
+            found[place] = self.find(texts[place])
+        return found
 
 
 def string_hash(data: bytes, seed: int) -> int:

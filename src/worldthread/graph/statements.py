@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import Final
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from worldthread.graph.columns import PackedRows, Row, RowIndex, RowList, RowTable
 from worldthread.graph.strings import ABSENT, StringTable, integer_to_time, time_to_integer
 from worldthread.names import normalise_name
-from worldthread.types import Fact, Statement, Thesis, fact_id, thesis_id
+from worldthread.types import Fact, Statement, Thesis, digest_part, fact_id, thesis_id
 
 KEY_COLUMNS: Final = 4
 FORM_COLUMNS: Final = 6
@@ -27,7 +29,23 @@ FORM_TIMES: Final = 3
 _NO_TIMES: Final = (ABSENT,) * FORM_TIMES
 
 _SEPARATOR: Final = "\x1f"  # joins the objects of a thesis, an aspect and a user; names and aspects cannot hold it
+_FACT: Final = digest_part("fact")
 _MOST_MADE: Final = 1 << 16  # facts and theses that are kept as objects
+
+
+@dataclass(frozen=True)
+class ShownStatements:
+    """Statements as they are written.
+
+    Args:
+        numbers: of the statements, shape (n,).
+        texts: the statements in words.
+        objects: the names of the objects of theses as written, by place in ``numbers``; facts are not in it.
+    """
+
+    numbers: NDArray[np.int64]
+    texts: list[str]
+    objects: dict[int, tuple[str, ...]]
 
 
 def aspect_of_user(aspect: str, user: str) -> str:
@@ -164,8 +182,7 @@ class StatementTable:
         Args:
             statement_id: 32 hexadecimal digits.
         """
-        for number in range(len(self._id_heads), len(self.keys)):
-            self._id_heads.append(int(self.id(number)[:16], 16))
+        self._id_heads.extend(self.id_heads(np.arange(len(self._id_heads), len(self.keys))).tolist())
         try:
             head = int(statement_id[:16], 16)
         except ValueError:
@@ -182,6 +199,65 @@ class StatementTable:
         if relation != ABSENT:
             return fact_id(strings[subject], strings[relation], strings[object_])
         return thesis_id(strings[subject], self.vertices(number))
+
+    def id_heads(self, numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+        """Return the first 64 bits of the ids of some statements.
+
+        Args:
+            numbers: of statements, shape (n,).
+
+        Returns:
+            Shape (n,).
+        """
+        strings = self.strings.items
+        keys = self.keys.narrow_of(numbers)
+        hashed: dict[int, bytes] = {}  # names come again and again
+        heads = bytearray()
+        for number, (a, b, c) in zip(numbers.tolist(), keys[:, :3].tolist(), strict=True):
+            if b == ABSENT:
+                heads += bytes.fromhex(self.id(number)[:16])
+                continue
+            for name in (a, b, c):
+                if name not in hashed:
+                    hashed[name] = digest_part(strings[name])
+            heads += blake2b(_FACT + hashed[a] + hashed[b] + hashed[c], digest_size=16).digest()[:8]
+        return np.frombuffer(heads, ">u8").astype(np.uint64)
+
+    def shown(self, statements: NDArray[np.integer[Any]], forms: NDArray[np.integer[Any]]) -> ShownStatements:
+        """Return statements in some of their forms.
+
+        Args:
+            statements: numbers of statements, shape (n,).
+            forms: for each the number of a form, or ``ABSENT``.
+
+        Returns:
+            The statements of which there is a form.
+        """
+        there = np.flatnonzero(forms != ABSENT)
+        numbers, rows = statements[there].astype(np.int64), self.forms.narrow_of(forms[there])[:, 1:4]
+        strings = self.strings.items
+        texts: list[str] = []
+        objects: dict[int, tuple[str, ...]] = {}
+        for place, (a, b, c) in enumerate(rows.tolist()):
+            if b != ABSENT:
+                texts.append(f"{strings[a]}, {strings[b]}, {strings[c]}")
+            else:
+                texts.append(strings[a])
+                objects[place] = tuple(joined.split(_SEPARATOR)) if (joined := strings[c]) else ()
+        return ShownStatements(numbers, texts, objects)
+
+    def ends_of_facts(self, facts: NDArray[np.integer[Any]]) -> tuple[list[str], NDArray[np.int64]]:
+        """Return the normalised names of subjects and objects.
+
+        Args:
+            facts: numbers of facts, shape (n,).
+
+        Returns:
+            Distinct names, and the places among them of the subject and the object of each fact, shape (n, 2).
+        """
+        ends, places = np.unique(self.keys.narrow_of(facts)[:, (0, 2)], return_inverse=True)
+        strings = self.strings.items
+        return [strings[end] for end in ends.tolist()], places.reshape(-1, 2)
 
     def find(self, statement: Statement, user: str = "") -> int | None:
         """Return the number of a statement of a user, or ``None`` when it was never added."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -77,6 +78,17 @@ class StringTable:
             number = self._numbers[text] = len(self.items)
             self.items.append(text)
         return number
+
+    def intern_all(self, texts: Sequence[str]) -> list[int]:
+        """Return the numbers of strings; new ones are added, in their order."""
+        numbers = self._numbers
+        distinct = [text for text in dict.fromkeys(texts) if text not in numbers]
+        places = dict(zip(distinct, self._index.find_all(distinct), strict=True))
+        for text, number in places.items():
+            if number is None:
+                numbers[text] = len(self.items)
+                self.items.append(text)
+        return [numbers[text] if (number := places.get(text)) is None else number for text in texts]
 
     def find(self, text: str) -> int | None:
         """Return the number of a string, or ``None`` when it was never added."""

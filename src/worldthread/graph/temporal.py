@@ -25,6 +25,7 @@ from worldthread.graph.name_links import NameLinks
 from worldthread.graph.selection import StatementSelection
 from worldthread.graph.sentences import FactsInSentences
 from worldthread.graph.state import GraphState
+from worldthread.graph.statements import ShownStatements
 from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
 from worldthread.names import normalise_name, unmarked
@@ -697,6 +698,66 @@ class TemporalGraph:
         """
         forms = self._statements.forms
         return [forms[form][0] for (form,) in self._state.episode_assertions.get(episode)]
+
+    def statements_of_all(self, episodes: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return :meth:`statements_of` many episodes at once.
+
+        Args:
+            episodes: some of :attr:`episode_numbers`, shape (n,).
+
+        Returns:
+            How many statements each asserts, shape (n,), and their numbers, episode after episode.
+        """
+        counts, forms = self._state.episode_assertions.narrow_of(episodes)
+        return counts, self._statements.forms.narrow_of(forms[:, 0])[:, 0]
+
+    def shown_statements(self, statements: NDArray[np.integer[Any]]) -> ShownStatements:
+        """Return :meth:`numbered_statement` of many statements at once, in words.
+
+        Args:
+            statements: some of :attr:`statement_numbers`, shape (n,).
+
+        Returns:
+            Those that an episode asserts, in the same order.
+        """
+        counts, first = self._state.assertions.narrow_of(statements, most=1)
+        forms = np.full(len(statements), ABSENT, np.int32)
+        forms[counts > 0] = first[:, 1]
+        return self._statements.shown(statements, forms)
+
+    def statement_id_heads(self, statements: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+        """Return the first 64 bits of :meth:`statement_id` of many statements at once.
+
+        Args:
+            statements: some of :attr:`statement_numbers`, shape (n,).
+
+        Returns:
+            Shape (n,).
+        """
+        return self._statements.id_heads(statements)
+
+    def names_of_facts(self, facts: NDArray[np.integer[Any]]) -> tuple[list[str], NDArray[np.int64]]:
+        """Return :meth:`names_of` many facts at once.
+
+        Args:
+            facts: some of :attr:`statement_numbers`, shape (n,); no theses.
+
+        Returns:
+            Distinct names, and the places among them of the subject and the object of each fact, shape (n, 2).
+        """
+        return self._statements.ends_of_facts(facts)
+
+    def are_facts(self, statements: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Return :meth:`is_fact` of many statements at once.
+
+        Args:
+            statements: some of :attr:`statement_numbers`, shape (n,).
+
+        Returns:
+            Shape (n,).
+        """
+        found: NDArray[np.bool_] = self._statements.keys.narrow_of(statements)[:, 1] != ABSENT
+        return found
 
     def statement_id(self, statement: int) -> str:
         """Return the id of a statement.

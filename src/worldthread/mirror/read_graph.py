@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final, LiteralString, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from worldthread.errors import StoreError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.episodes import EpisodeRecord
+from worldthread.graph.statements import ShownStatements
 from worldthread.mirror.graph_server import GraphServer
 from worldthread.mirror.tables import ABOUT, EPISODE, FACT, STATES, THESIS, MirrorTable, Row
 from worldthread.models import Embedder
 from worldthread.provenance import Labels, Provenance
 from worldthread.retrieve import RetrievalIndex
-from worldthread.types import Episode, Fact, Interval, Statement, Thesis
+from worldthread.types import Fact, Interval, Statement, Thesis
 
 _PAGE: Final = 5000  # rows that are read at once
 _STATE: Final[LiteralString] = "MATCH (n:Mirror {memory: $memory}) RETURN n.state_hash"
@@ -159,6 +164,31 @@ class MirroredGraph:
         """Return the id of a statement."""
         return self._statements[number].statement.id
 
+    def statements_of_all(self, episodes: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return how many statements each of some episodes asserts, and their numbers, episode after episode."""
+        stated = [self._stated[number] for number in episodes.tolist()]
+        return np.array(list(map(len, stated)), np.int64), np.array(list(chain.from_iterable(stated)), np.int32)
+
+    def shown_statements(self, statements: NDArray[np.integer[Any]]) -> ShownStatements:
+        """Return statements in words."""
+        shown = [self._statements[number].statement for number in statements.tolist()]
+        objects = {place: one.objects for place, one in enumerate(shown) if isinstance(one, Thesis)}
+        return ShownStatements(statements.astype(np.int64), list(map(str, shown)), objects)
+
+    def statement_id_heads(self, statements: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+        """Return the first 64 bits of the ids of statements."""
+        return np.array([int(self.statement_id(number)[:16], 16) for number in statements.tolist()], np.uint64)
+
+    def names_of_facts(self, facts: NDArray[np.integer[Any]]) -> tuple[list[str], NDArray[np.int64]]:
+        """Return distinct names, and the places among them of the subject and the object of each fact."""
+        places: dict[str, int] = {}
+        ends = [places.setdefault(name, len(places)) for number in facts.tolist() for name in self.names_of(number)]
+        return list(places), np.array(ends, np.int64).reshape(-1, 2)
+
+    def are_facts(self, statements: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Return of statements whether they are facts."""
+        return np.array(list(map(self.is_fact, statements.tolist())), bool)
+
     def is_fact(self, number: int) -> bool:
         """Return whether a statement is a fact."""
         return isinstance(self._statements[number].statement, Fact)
@@ -193,10 +223,9 @@ class MirroredGraph:
         pairs = [(record.source, record.provenance.labels.user) for record, _ in self._episodes]
         return [talks.setdefault(pair, len(talks)) for pair in pairs][start:]
 
-    def episodes_of(self, ids: Sequence[str]) -> list[Episode]:
-        """Return episodes by their ids, with what an index reads of them: text, time, source and speaker."""
-        found = ((record, self._episodes[self._numbers[record.id]][1]) for record in map(self._record, ids))
-        return [Episode(text, record.at, record.source, speaker=record.provenance.speaker) for record, text in found]
+    def texts_of(self, ids: Sequence[str]) -> list[str]:
+        """Return the texts of episodes by their ids."""
+        return [self._episodes[self._numbers[id_]][1] for id_ in ids]
 
     def _record(self, id_: str) -> EpisodeRecord:
         return self._episodes[self._numbers[id_]][0]
@@ -219,7 +248,7 @@ def mirror_index(graph: GraphServer, name: str, embedder: Embedder) -> Retrieval
     mirrored = MirroredGraph(graph, name)
     index = RetrievalIndex(embedder)
     read = cast("TemporalGraph", mirrored)  # all that retrieval calls is there
-    while pending := index.take(read, mirrored.episodes_of):
+    while pending := index.take(read, mirrored.texts_of):
         for part in pending:
             index.put(part, embedder.embed(part.texts))
     return index

@@ -19,6 +19,8 @@ from worldthread.extract.prose.sentences import title_of
 from worldthread.garbage import garbage_collector_paused
 from worldthread.graph import TemporalGraph
 from worldthread.graph.columns import pack_strings, unpack_strings
+from worldthread.graph.episodes import EpisodeRecord
+from worldthread.graph.statements import ShownStatements
 from worldthread.graph.strings import StringTable
 from worldthread.models import Embedder
 from worldthread.names import normalise_name
@@ -28,10 +30,10 @@ from worldthread.retrieve.integer_table import GrowingArray, IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, NewRows
 from worldthread.retrieve.names import NameTable
-from worldthread.retrieve.sparse import distinct
+from worldthread.retrieve.pieces import MOST_PIECES, KeptPart, chained, merged, new_token, token_of
+from worldthread.retrieve.sparse import CSRRows, distinct, stable_order
 from worldthread.retrieve.stored_table import ItemName, Restriction, StoredTable, episode_name, statement_name
 from worldthread.retrieve.vocabulary import Vocabulary
-from worldthread.types import Episode, Statement, Thesis
 from worldthread.vectors import VectorStore
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
@@ -45,6 +47,8 @@ EXACT_ROWS: Final = 10_000
 Table: TypeAlias = VectorTable | QuantisedTable | StoredTable
 
 _BATCH: Final = 512  # texts embedded at a time
+_SPELLED: Final = 1 << 15  # statements whose words are entered at a time
+_LOW: Final = np.int64(0xFFFFFFFF)
 
 
 class _Unknown:
@@ -128,7 +132,11 @@ class RetrievalIndex:
         """How often the text of every episode has every word."""
         self.statement_words = LexicalIndex(self.vocabulary)
         """How often every statement in words has every word."""
+        self._is_behind = False
         self._saved = 0
+        self._kept: KeptPart | None = None  # what was written of it and has not changed since
+        self._changed: list[NDArray[np.int64]] = []  # statements that were entered since then
+        self._respelled: list[NDArray[np.int64]] = []  # those of them that had been entered before
         self.derived = DerivedCache()
         """Values that methods computed from the index; dropped whenever the graph changes."""
         self.derived_by_graph = DerivedCache()
@@ -166,7 +174,7 @@ class RetrievalIndex:
         return self._graph
 
     def take(
-        self, graph: TemporalGraph, episodes: Callable[[Sequence[str]], Iterable[Episode]]
+        self, graph: TemporalGraph, texts: Callable[[Sequence[str]], Iterable[str]], most: int | None = None
     ) -> list[PendingVectors]:
         """Bring the index up to date with a graph, except for vectors.
 
@@ -174,7 +182,9 @@ class RetrievalIndex:
 
         Args:
             graph: the graph; another object than before, or one with new numbers, resets the index.
-            episodes: returns episodes by their ids, in the same order.
+            texts: returns the texts of episodes by their ids, in the same order.
+            most: how many new episodes are entered; ``None`` for all. While :attr:`is_behind`, only :meth:`take`,
+                :meth:`put` and what is kept may be called.
 
         Returns:
             The texts to embed, in batches, each for a call of :meth:`put`.
@@ -185,28 +195,34 @@ class RetrievalIndex:
         elif graph.change_count == self._change_count:
             return []
         present = _present(graph)
+        if most is not None:
+            present = present[: len(self._present) + most]
+        self._is_behind = len(present) < len(graph.episode_numbers)
         assertions = self._assertions.grow(len(graph.statement_numbers))
         self._forms.grow(len(graph.statement_numbers))
         self.episodes = _fitting(self.episodes, len(present), len(graph))
         self._numbering = -1  # an error or an interrupt meanwhile leaves half of it, so the next call begins anew
-        touched = self._leave(np.flatnonzero(self._present & ~present[: len(self._present)]))
+        touched = [self._leave(np.flatnonzero(self._present & ~present[: len(self._present)]))]
         for of_episodes in (self._episode_ties, self._speakers):
             of_episodes.grow(len(present))
         self._statement_ties.grow(len(assertions))
         passages: list[tuple[int, str]] = []
-        spelled: dict[int, str] = {}
-        missing = np.flatnonzero(present & ~self.episodes.filled).tolist()
+        missing = np.flatnonzero(present & ~self.episodes.filled)
         for start in range(0, len(missing), _BATCH):
             with garbage_collector_paused():
-                part = missing[start : start + _BATCH]
-                ids = [record.id for number in part if (record := graph.numbered_episode(number)) is not None]
-                for number, episode in zip(part, episodes(ids), strict=True):
-                    passages.append((number, episode.text))
-                    self._episode_ties.values[number] = _tie_of(episode.id)
-                    if number >= len(self._present):
-                        touched |= self._enter(number, episode, graph, spelled)
+                numbers = missing[start : start + _BATCH]
+                records = [graph.numbered_episode(number) for number in numbers.tolist()]
+                part = [record for record in records if record is not None]
+                written = list(texts([record.id for record in part]))
+                passages += zip(numbers.tolist(), written, strict=True)
+                self._episode_ties.values[numbers] = np.array([_tie_of(record.id) for record in part], np.uint64)
+                new = int(np.searchsorted(numbers, len(self._present)))
+                if new < len(numbers):
+                    touched.append(self._enter(numbers[new:], part[new:], written[new:], graph))
         self._present = present
-        self._spell(touched.difference(spelled), graph)
+        stated = distinct(np.concatenate(touched))
+        spelled = self._spell(stated, graph)
+        self.names.connect()
         self.vocabulary.forget_tokens()
         self._numbering = graph.numbering
         are_asserted = assertions > 0
@@ -215,17 +231,43 @@ class RetrievalIndex:
             if isinstance(table, QuantisedTable):
                 table.counted = None if mask.all() else mask
             elif isinstance(table, StoredTable):
-                table.follow(mask, (n for n in touched if are_asserted[n]) if mask is are_asserted else ())
-        passages = [(number, text) for number, text in passages if not self.episodes.filled[number]]
-        wanted = np.flatnonzero(are_asserted & ~self.statements.filled).tolist()
-        sentences = [(number, spelled.get(number) or str(graph.numbered_statement(number))) for number in wanted]
+                table.follow(mask, stated[are_asserted[stated]].tolist() if mask is are_asserted else ())
+        filled = self.episodes.filled
+        passages = [(number, text) for number, text in passages if not filled[number]]
+        wanted = np.flatnonzero(are_asserted & ~self.statements.filled)
+        known = np.array([number in spelled for number in wanted.tolist()], bool)
+        shown = graph.shown_statements(wanted[~known])
+        spelled |= zip(shown.numbers.tolist(), shown.texts, strict=True)
+        sentences = [(number, spelled[number]) for number in wanted.tolist()]
         pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
-        if not pending:
+        if not pending and not self._is_behind:
             self._change_count = graph.change_count
         self._links_follow = False
         self._conversation = _UNKNOWN
         self.derived.clear()
         return pending
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last :meth:`take` left out episodes that are new."""
+        return self._is_behind
+
+    @property
+    def left(self) -> int:
+        """About how many episodes and statements :meth:`take` left out."""
+        return len(self.graph.episode_numbers) - len(self._present) + len(self.statements) - self._known_statements
+
+    def is_of(self, graph: TemporalGraph) -> bool:
+        """Return whether this is the index of a graph as it numbers everything now."""
+        return self._graph is graph and self._numbering == graph.numbering
+
+    @property
+    def _known_statements(self) -> int:
+        """Number of statements, but for those at the end that only episodes state which were left out."""
+        if not self._is_behind:
+            return len(self.statements)
+        last = int(np.flatnonzero(self._forms.values).max(initial=-1))
+        return max(last + 1, 0 if self._kept is None else self._kept.statements)
 
     def find(self, name: str) -> int | None:
         """Return the number of a normalised name; ``None`` for one that nothing in the graph mentions."""
@@ -247,7 +289,7 @@ class RetrievalIndex:
         """For every statement, whether it is a fact (not a thesis); shape (number of statements,)."""
         count, known = len(self.statements), len(self._are_facts.values)
         if known < count:
-            later = [self.graph.is_fact(number) for number in range(known, count)]
+            later = self.graph.are_facts(np.arange(known, count))
             self._are_facts.grow(count)[known:] = later
         return self._are_facts.values
 
@@ -263,23 +305,25 @@ class RetrievalIndex:
     @property
     def unsaved(self) -> int:
         """How many episodes and statements came since the last :meth:`to_arrays` or :meth:`restore`."""
-        return len(self.episodes) + len(self.statements) - self._saved
+        return len(self._present) + self._known_statements - self._saved
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the whole index for :meth:`restore`; exact vectors in half precision where that loses nothing."""
-        self._saved = len(self.episodes) + len(self.statements)
+        count = self._known_statements
         self.vocabulary.settle()
         self.names.settle()
-        return {
+        token = new_token()
+        arrays = {
             "format": np.array([FORMAT], np.int64),
-            **_table_to_arrays("episodes", self.episodes),
-            **_table_to_arrays("statements", self.statements),
-            "are_facts": self.are_facts,
+            "token": np.array([token], np.int64),
+            **_table_to_arrays("episodes", self.episodes, slice(None)),
+            **_table_to_arrays("statements", self.statements, slice(count)),
+            "are_facts": self.are_facts[:count],
             "episode_ties": self.episode_ties,
-            "statement_ties": self.statement_ties,
+            "statement_ties": self.statement_ties[:count],
             "asserted": self._asserted.rows,
             "mentioned": self._mentioned.rows,
-            "forms": self._forms.values,
+            "forms": self._forms.values[:count],
             "speakers": self._speakers.values,
             "speaker_names": pack_strings(list(self._speaker_numbers)),
             "episode_words": self.episode_words.sorted_rows(),
@@ -287,22 +331,110 @@ class RetrievalIndex:
             **_strings_to_arrays("vocabulary", self.vocabulary),
             **_strings_to_arrays("names", self.names.table),
             "name_words": self.names.words.rows,
-            "name_df": self.links.df if self._present.all() else np.zeros(0, np.int64),
+            "name_df": self._df_to_keep(),
             "within": self.names.within.rows,
         }
+        self._note_kept(token, 1)
+        return arrays
 
-    def restore(self, graph: TemporalGraph, arrays: Mapping[str, NDArray[Any]]) -> bool:
+    def piece_to_arrays(self) -> tuple[int, dict[str, NDArray[Any]]] | None:
+        """Return what came since the last time that this or :meth:`to_arrays` was called, or the index restored.
+
+        Returns:
+            The number of the piece and its arrays; ``None`` when the whole index has to be written.
+        """
+        kept, count = self._kept, self._known_statements
+        if kept is None or kept.pieces >= MOST_PIECES or not self._can_grow:
+            return None
+        changed = distinct(np.concatenate((np.arange(kept.statements, count), *self._changed)))
+        respelled = distinct(np.concatenate((changed[:0], *self._respelled)))
+        is_changed = np.zeros(count, bool)
+        is_changed[changed] = True
+        new, words, statement_words = (
+            slice(kept.episodes, None), self.episode_words.rows.rows, self.statement_words.rows.rows,
+        )  # fmt: skip
+        vocabulary, names = self.vocabulary.items, self.names.names
+        token = new_token()
+        arrays = {
+            "format": np.array([FORMAT], np.int64),
+            "token": np.array([token], np.int64),
+            "follows": np.array([kept.token], np.int64),
+            "count": np.array([count], np.int64),
+            "numbers": changed,
+            "rewritten": respelled,
+            **_table_to_arrays("episodes", self.episodes, new),
+            **_table_to_arrays("statements", self.statements, changed),
+            "are_facts": self.are_facts[changed],
+            "episode_ties": self.episode_ties[new],
+            "statement_ties": self.statement_ties[changed],
+            "asserted": self._asserted.after(kept.asserted),
+            "mentioned": self._mentioned.after(kept.mentioned),
+            "forms": self._forms.values[changed],
+            "speakers": self._speakers.values[new],
+            "speaker_names": pack_strings(list(self._speaker_numbers)[kept.speakers :]),
+            "episode_words": _by_word(words[words[:, 0] >= kept.episodes]),
+            "statement_words": _by_word(statement_words[is_changed[statement_words[:, 0]]]),
+            "vocabulary": pack_strings([vocabulary[number] for number in range(kept.words, len(vocabulary))]),
+            "names": pack_strings([names[number] for number in range(kept.names, len(names))]),
+            "name_words": self.names.words.after(kept.name_words),
+            "name_df": self._df_to_keep(),
+            "within": self.names.within.after(kept.within),
+        }
+        self._note_kept(token, kept.pieces + 1)
+        return kept.pieces, arrays
+
+    def forget_kept(self) -> None:
+        """Forget what was written of the index, so that it is written as a whole next time."""
+        self._kept = None
+
+    def _df_to_keep(self) -> NDArray[np.int64]:
+        """Return in how many episodes each name is; nothing while the index is not that of the graph."""
+        return np.zeros(0, np.int64) if self._is_behind or not self._present.all() else self.links.df
+
+    @property
+    def _can_grow(self) -> bool:
+        """Whether what is written now can be followed by a piece: it is large, and lacks no vector."""
+        if not isinstance(self.episodes, QuantisedTable) or not isinstance(self.statements, QuantisedTable):
+            return False
+        filled = self.statements.filled | (self._assertions.values == 0)
+        return bool((self.episodes.filled | ~self._present).all() and filled.all())
+
+    def _note_kept(self, token: int, pieces: int) -> None:
+        """Note that all there is was written, or restored."""
+        self._saved = len(self._present) + self._known_statements
+        self._changed, self._respelled = [], []
+        self._kept = None
+        if self._can_grow:
+            self._kept = KeptPart(
+                token,
+                pieces,
+                len(self._present),
+                self._known_statements,
+                len(self._asserted),
+                len(self._mentioned),
+                len(self.names.words),
+                len(self.names.within),
+                len(self.vocabulary),
+                len(self.names),
+                len(self._speaker_numbers),
+            )
+
+    def restore(self, graph: TemporalGraph, *pieces: Mapping[str, NDArray[Any]]) -> bool:
         """Load an index that was saved for an earlier state of a graph with the same numbers.
 
         Args:
             graph: the graph.
-            arrays: from :meth:`to_arrays`.
+            *pieces: from :meth:`to_arrays`, and from each :meth:`piece_to_arrays` after it.
 
         Returns:
             Whether the arrays fit; if not, the index is empty.
         """
+        kept = chained(pieces)
         try:
-            if int(arrays["format"][0]) != FORMAT or arrays["episodes"].shape[1] != self._dimensions:
+            if any(int(piece["format"][0]) != FORMAT for piece in kept):
+                return False
+            arrays = merged(kept)
+            if arrays["episodes"].shape[1] != self._dimensions:
                 return False
             self._reset()
             self.episodes = _table_of_arrays("episodes", arrays)
@@ -326,93 +458,135 @@ class RetrievalIndex:
             return False
         self._assertions = GrowingArray(np.bincount(self._asserted.column(1), minlength=len(self._forms.values)))
         self._present = np.ones(len(self.episodes), bool)  # `take` finds what has left the graph since
-        self._saved = len(self.episodes) + len(self.statements)
         self._graph, self._numbering = graph, graph.numbering
         self._links = self._new_links(_known_df(arrays, len(self.names)))
         self._linked = self._table_sizes
+        token = token_of(kept[-1])
+        if token is not None:
+            self._note_kept(token, len(kept))
+        else:  # an older release wrote it
+            self._saved = len(self.episodes) + len(self.statements)
         return True
 
-    def _enter(self, number: int, episode: Episode, graph: TemporalGraph, spelled: dict[int, str]) -> set[int]:
-        """Enter an episode into the tables, with the words of the statements that are new.
+    def _enter(
+        self, numbers: NDArray[np.int64], records: Sequence[EpisodeRecord], texts: Sequence[str], graph: TemporalGraph
+    ) -> NDArray[np.int64]:
+        """Enter episodes into the tables.
 
         Args:
-            number: of the episode.
-            episode: the episode.
+            numbers: of the episodes, ascending; they come after those that are in the tables.
+            records: the episodes.
+            texts: their texts.
             graph: the graph.
-            spelled: gets the new statements in words, by their numbers.
 
         Returns:
-            The statements that the episode asserts.
+            The statements that they assert, each once.
         """
-        numbers = set(graph.statements_of(number))
-        self._asserted.extend([(number, statement) for statement in numbers])
-        self._assertions.values[list(numbers)] += 1
-        forms, ties = self._forms.values, self._statement_ties.values
-        mentioned: dict[int, int] = {}
-        for statement_number in numbers:  # each is made once, while it is at hand
-            statement = graph.numbered_statement(statement_number)
-            if statement is None:
-                continue
-            for name in _names(statement, statement_number, graph):
-                mentioned[self.names.number(name)] = 0
-            if not forms[statement_number]:
-                text = spelled[statement_number] = str(statement)
-                forms[statement_number] = _form_digest(statement)
-                ties[statement_number] = _tie_of(graph.statement_id(statement_number))
-                self.statement_words.add(statement_number, text)
-        if episode.speaker:
-            speaker = normalise_name(episode.speaker)
-            self._speakers.values[number] = self._speaker_numbers.setdefault(speaker, len(self._speaker_numbers))
-        else:  # what somebody says has no title: its first line is the heading of a part of a long answer
-            title, _ = title_of(episode.text)
-            if title is not None:
-                mentioned |= dict.fromkeys(map(self.names.number, _names_of_title(title)), 1)
-        # ascending, which makes them quick to sort
-        self._mentioned.extend([(number, name, is_title) for name, is_title in sorted(mentioned.items())])
-        self.episode_words.add(number, episode.text)
-        return numbers
+        counts, stated = graph.statements_of_all(numbers)
+        pairs = distinct(np.repeat(numbers, counts) << 32 | stated)
+        self._asserted.extend_by(_halves(pairs))
+        statements, times = np.unique(pairs & _LOW, return_counts=True)
+        self._assertions.values[statements] += times
+        titles: list[tuple[int, str]] = []
+        for number, record, text in zip(numbers.tolist(), records, texts, strict=True):
+            if record.provenance.speaker:
+                speaker = normalise_name(record.provenance.speaker)
+                self._speakers.values[number] = self._speaker_numbers.setdefault(speaker, len(self._speaker_numbers))
+            else:  # what somebody says has no title: its first line is the heading of a part of a long answer
+                title, _ = title_of(text)
+                if title is not None:
+                    titles += [(number, name) for name in _names_of_title(title)]
+        named = np.array([number for number, _ in titles], np.int64) << 32
+        named |= np.array(self.names.numbers([name for _, name in titles]), np.int64)
+        self._mention(self._names_stated(pairs, graph), distinct(named))
+        self.episode_words.add(numbers.tolist(), texts)
+        return np.asarray(statements)
 
-    def _names_in(self, statements: Iterable[int], graph: TemporalGraph) -> Iterator[int]:
-        """Yield the names in some statements in the form that is shown."""
-        for number in statements:
-            statement = graph.numbered_statement(number)
-            if statement is not None:
-                yield from map(self.names.number, _names(statement, number, graph))
+    def _mention(self, stated: NDArray[np.int64], titles: NDArray[np.int64]) -> None:
+        """Note which episodes mention which names: each pair once, in its statements, or as its title.
 
-    def _leave(self, gone: NDArray[np.int64]) -> set[int]:
+        Args:
+            stated: distinct pairs of episode and name, as one number.
+            titles: the same.
+        """
+        others = stated[~np.isin(stated, titles)]
+        marked = np.concatenate((others << 1, titles << 1 | 1))
+        marked.sort()  # which makes them quick to sort by episode
+        self._mentioned.extend_by(np.column_stack((_halves(marked >> 1), marked & 1)))
+
+    def _names_stated(self, pairs: NDArray[np.int64], graph: TemporalGraph) -> NDArray[np.int64]:
+        """Return what names the statements of episodes have that can lead to other episodes; new ones are numbered.
+
+        Args:
+            pairs: distinct pairs of episode and statement, as one number.
+            graph: the graph.
+
+        Returns:
+            Distinct pairs of episode and name, as one number.
+        """
+        statements, places = np.unique(pairs & _LOW, return_inverse=True)
+        are_facts = graph.are_facts(statements)
+        ends, of_facts = graph.names_of_facts(statements[are_facts])
+        rows, columns = [np.repeat(np.flatnonzero(are_facts), 2)], [self._numbers_of(ends)[of_facts.ravel()]]
+        theses = graph.shown_statements(statements[~are_facts])
+        objects = [
+            (int(theses.numbers[place]), normalise_name(name))
+            for place, names in theses.objects.items()
+            for name in names
+            if any(letter.isdigit() or (letter.isalpha() and not letter.islower()) for letter in name)
+        ]
+        rows.append(np.searchsorted(statements, np.array([number for number, _ in objects], np.int64)))
+        columns.append(self._numbers_of([name for _, name in objects]))
+        names = CSRRows.grouped(np.concatenate(rows), np.concatenate(columns), len(statements))
+        found, counts = names.places(places)
+        return distinct(np.repeat(pairs & ~_LOW, counts) | names.columns[found])
+
+    def _numbers_of(self, names: Sequence[str]) -> NDArray[np.int32]:
+        return np.array(self.names.numbers(names), np.int32)
+
+    def _leave(self, gone: NDArray[np.int64]) -> NDArray[np.int64]:
         """Note that some episodes are no longer in the graph, and return the statements that they asserted."""
         if not len(gone):
-            return set()
-        self._linked = None
+            return gone
+        self._linked = self._kept = None
         rows = self._asserted.rows
         starts, ends = (np.searchsorted(rows[:, 0], gone, side) for side in ("left", "right"))
         touched = np.concatenate([rows[:0, 1], *(rows[a:b, 1] for a, b in zip(starts, ends, strict=True))])
         np.subtract.at(self._assertions.values, touched, 1)
-        return set(touched.tolist())
+        return touched.astype(np.int64)
 
-    def _spell(self, touched: set[int], graph: TemporalGraph) -> None:
-        """Enter the words of those of the statements that are new, or shown in another form than before."""
-        forms = self._forms.values
-        changed: list[tuple[int, Statement]] = []
-        respelled: list[int] = []
-        for number in touched:
-            statement = graph.numbered_statement(number)
-            if statement is None:
-                continue
-            form, before = _form_digest(statement), int(forms[number])
-            if form != before:
-                forms[number] = form
-                changed.append((number, statement))
-                if before:
-                    respelled.append(number)
-        if respelled:
-            self.statements.drop(np.array(respelled, np.int64))
-            self.statement_words.remove(np.array(respelled, np.int64))
-            self._name_again(np.array([number for number in respelled if not graph.is_fact(number)], np.int64), graph)
-        for number, statement in changed:
-            self.statement_words.add(number, str(statement))
-        ids = [(number, statement.id) for number, statement in changed]
-        _set_ties(self._statement_ties, ids)
+    def _spell(self, statements: NDArray[np.int64], graph: TemporalGraph) -> dict[int, str]:
+        """Enter the words of those of some statements that are new, or shown in another form than before.
+
+        Args:
+            statements: their numbers, each once.
+            graph: the graph.
+
+        Returns:
+            What was entered, by number.
+        """
+        spelled: dict[int, str] = {}
+        again: list[NDArray[np.int64]] = []
+        for start in range(0, len(statements), _SPELLED):
+            with garbage_collector_paused():
+                shown = graph.shown_statements(statements[start : start + _SPELLED])
+                digests, before = _form_digests(shown), self._forms.values[shown.numbers]
+                changed = np.flatnonzero(digests != before)
+                numbers, respelled = shown.numbers[changed], shown.numbers[changed[before[changed] > 0]]
+                self._forms.values[numbers] = digests[changed]
+                if len(respelled):
+                    self._respelled.append(respelled)
+                    self.statements.drop(respelled)
+                    self.statement_words.remove(respelled)
+                    again.append(respelled[~graph.are_facts(respelled)])
+                texts = [shown.texts[place] for place in changed.tolist()]
+                self.statement_words.add(numbers.tolist(), texts)
+                self._statement_ties.values[numbers] = graph.statement_id_heads(numbers)
+                spelled |= zip(numbers.tolist(), texts, strict=True)
+                self._changed.append(numbers)
+        if again:
+            self._name_again(np.concatenate(again), graph)
+        return spelled
 
     def _name_again(self, theses: NDArray[np.int64], graph: TemporalGraph) -> None:
         """Enter again what the episodes mention that assert some theses: their form says what in them is a name."""
@@ -420,14 +594,13 @@ class RetrievalIndex:
         episodes = distinct(asserted[np.isin(asserted[:, 1], theses), 0])
         if not len(episodes):
             return
-        self._linked = None
+        self._linked = self._kept = None
         rows = self._mentioned.rows
         own = np.isin(rows[:, 0], episodes)
-        titles = {(episode, name) for episode, name, is_title in rows[own].tolist() if is_title}
-        self._mentioned = IntegerTable.of(rows[~own | (rows[:, 2] > 0)])
-        for episode in episodes.tolist():
-            names = dict.fromkeys(self._names_in(dict.fromkeys(graph.statements_of(episode)), graph))
-            self._mentioned.extend([(episode, name, 0) for name in names if (episode, name) not in titles])
+        titles = _paired(rows[own & (rows[:, 2] > 0)])
+        self._mentioned = IntegerTable.of(rows[~own])
+        stated = self._names_stated(_paired(asserted[np.isin(asserted[:, 0], episodes)]), graph)
+        self._mention(stated, titles)
 
     @property
     def links(self) -> Links:
@@ -491,31 +664,50 @@ def _fitting(table: Table, count: int, live: int) -> Table:
     return table
 
 
-def _form_digest(statement: Statement) -> int:
-    """Return a digest, not 0, of a statement as it is written: of all that the index takes from it."""
-    names = statement.objects if isinstance(statement, Thesis) else ()
-    written = "\0".join((str(statement), *names)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big") or 1
+def _form_digests(shown: ShownStatements) -> NDArray[np.uint64]:
+    """Return for each statement a digest, not 0, of how it is written: of all that the index takes from it."""
+    texts = shown.texts.copy()
+    for place, names in shown.objects.items():
+        texts[place] = "\0".join((texts[place], *names))
+    digests = b"".join(hashlib.blake2b(_encoded(text), digest_size=8).digest() for text in texts)
+    return np.maximum(np.frombuffer(digests, ">u8").astype(np.uint64), np.uint64(1))
 
 
-def _set_ties(ties: GrowingArray, ids: list[tuple[int, str]]) -> None:
-    """Set the ties of some items by their ids."""
-    values = ties.values
-    if ids:
-        values[[number for number, _ in ids]] = np.array([_tie_of(id_) for _, id_ in ids], np.uint64)
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _halves(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the two numbers that are in each of some numbers, shape (n, 2)."""
+    return np.stack((pairs >> 32, pairs & _LOW), 1)
+
+
+def _paired(rows: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the first two columns of some rows as one number each."""
+    return np.asarray(rows[:, 0].astype(np.int64) << 32 | rows[:, 1])
 
 
 def _tie_of(id_: str) -> int:
     return int(id_[:16], 16)
 
 
-def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:
+def _table_to_arrays(name: str, table: Table, numbers: slice | NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """Return some rows of a table of vectors."""
     assert not isinstance(table, StoredTable), "vectors in a store are not saved with an index"
+    filled = {f"{name}_filled": table.filled[numbers]}
     if isinstance(table, VectorTable):
-        half = table.rows.astype(np.float16)
-        are_kept = np.array_equal(_restored(half), table.rows)  # as those of a cached embedder, which are rounded
-        return {name: half if are_kept else table.rows, f"{name}_filled": table.filled}
-    return {name: table.codes, f"{name}_factors": table.factors, f"{name}_filled": table.filled}
+        rows = table.rows[numbers]
+        half = rows.astype(np.float16)
+        are_kept = np.array_equal(_restored(half), rows)  # as those of a cached embedder, which are rounded
+        return {name: half if are_kept else rows, **filled}
+    if isinstance(numbers, slice) and numbers.start is None:
+        return {name: table.codes[numbers], f"{name}_factors": table.factors[numbers], **filled}
+    return {name: table.codes_of(numbers), f"{name}_factors": table.factors[numbers], **filled}
+
+
+def _by_word(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return rows of words sorted by word."""
+    return rows[stable_order(rows[:, 1])]
 
 
 def _strings_to_arrays(name: str, strings: StringTable) -> dict[str, NDArray[Any]]:
@@ -594,16 +786,6 @@ def _batched(table: Table, items: list[tuple[int, str]]) -> Iterator[PendingVect
     for start in range(0, len(items), _BATCH):
         batch = items[start : start + _BATCH]
         yield PendingVectors(table, np.array([number for number, _ in batch], np.int64), [text for _, text in batch])
-
-
-def _names(statement: Statement, number: int, graph: TemporalGraph) -> Iterator[str]:
-    """Yield the normalised names in a statement of a graph that can lead to other episodes."""
-    if not isinstance(statement, Thesis):
-        yield from graph.names_of(number)
-        return
-    for name in statement.objects:
-        if any(letter.isdigit() or (letter.isalpha() and not letter.islower()) for letter in name):
-            yield normalise_name(name)
 
 
 def _names_of_title(title: str) -> Iterator[str]:

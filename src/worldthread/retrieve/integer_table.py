@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 _FIRST_ROWS: Final = 256
 _MOST_WAITING: Final = 1 << 16  # numbers
+_FEW_NUMBERS: Final = 1 << 10  # so few of an array wait too
 _JOINED_SHARE: Final = 8  # rows are joined to those before when one in so many came later
 
 
@@ -81,12 +82,22 @@ class IntegerTable:
         if len(self._waiting) > _MOST_WAITING:
             self._enter()
 
+    def extend_by(self, rows: NDArray[np.integer[Any]]) -> None:
+        """Add rows at the end, shape (n, width)."""
+        if len(rows) * self._rows.shape[1] < _FEW_NUMBERS:
+            self._waiting.extend(rows.ravel().tolist())
+            return
+        self._enter()
+        self._append(rows.astype(np.int32, copy=False))
+
     def _enter(self) -> None:
         """Put the rows that wait into arrays."""
-        if not self._waiting:
-            return
-        rows = np.array(self._waiting, np.int32).reshape(-1, self._rows.shape[1])
-        self._waiting.clear()
+        if self._waiting:
+            rows = np.array(self._waiting, np.int32).reshape(-1, self._rows.shape[1])
+            self._waiting.clear()
+            self._append(rows)
+
+    def _append(self, rows: NDArray[np.int32]) -> None:
         count = self._count + len(rows)
         if not self._late_count and count <= len(self._rows):
             self._rows[self._count : count] = rows

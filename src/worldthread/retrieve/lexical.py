@@ -13,6 +13,7 @@ k1 + 1. Words are those of :func:`worldthread.retrieve.words.words_of`.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -82,17 +83,32 @@ class LexicalIndex:
             self._sort()
         return self.rows.rows if self._order is None else self.rows.rows[self._order]
 
-    def add(self, number: int, text: str) -> None:
-        """Add a text. A number that has a text already keeps that one."""
-        if number in self:
+    def add(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
+        """Add texts. A number that has a text already keeps that one.
+
+        Args:
+            numbers: of the texts, each once.
+            texts: one for each number.
+        """
+        new = [(number, tokens_of(text)) for number, text in zip(numbers, texts, strict=True) if number not in self]
+        if not new:
             return
-        words = self._vocabulary.numbers_of(tokens_of(text))
-        counts = Counter(words)
-        self.rows.extend([(number, word, times) for word, times in counts.items()])
-        if self._sorted:
-            for word, times in counts.items():
-                self._late.setdefault(word, []).append((number, times))
-        self._lengths.grow(number + 1)[number] = len(words)
+        counts = np.array([len(tokens) for _, tokens in new])
+        words = self._vocabulary.numbers_of([token for _, tokens in new for token in tokens])
+        own = np.array([number for number, _ in new], np.int64)
+        keys = np.repeat(own, counts) << 32 | np.array(words, np.int64)
+        keys.sort()
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        times = np.diff(starts, append=len(keys))
+        rows = np.stack((keys[starts] >> 32, keys[starts] & 0xFFFFFFFF, times), 1)
+        self.rows.extend_by(rows)
+        if self._sorted and must_sort_again(len(self.rows), self._sorted, _LEAST_LATE):
+            self._sorted = 0
+            self._late.clear()
+        elif self._sorted:
+            for number, word, often in rows.tolist():
+                self._late.setdefault(word, []).append((number, often))
+        self._lengths.grow(int(own.max()) + 1)[own] = counts
 
     def remove(self, numbers: Numbers) -> None:
         """Remove the texts with these numbers."""

@@ -33,14 +33,14 @@ class Vocabulary(StringTable):
         """
         known = self._tokens
         try:
-            return [known[token] for token in tokens]
+            return list(map(known.__getitem__, tokens))
         except KeyError:
             if len(known) > _MOST_TOKENS:
                 known.clear()
             unknown = [token for token in dict.fromkeys(tokens) if token not in known]
             for token, stem in zip(unknown, stems_of(unknown), strict=True):
                 known[token] = self.intern(stem)
-            return [known[token] for token in tokens]
+            return list(map(known.__getitem__, tokens))
 
     def forget_tokens(self) -> None:
         """Forget what words were stemmed to, which takes RAM, after many texts were added."""

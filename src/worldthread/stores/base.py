@@ -37,6 +37,10 @@ _LOOK_SECONDS: Final = 0.05
 _FILE_OR_STREAM: Final = "the name of a file, or a stream"
 
 
+PIECE_MARK: Final = "\x1f"
+"""Stands in the name of a stored index between that of the index and the number of a piece of it."""
+
+
 @dataclass(frozen=True)
 class KnownRecord:
     """What a record held when texts were read from it, so that nothing is kept of what it has forgotten since.
@@ -273,6 +277,21 @@ class Store(ABC):
             NotFoundError: there is no such episode.
         """
 
+    def texts(self, episode_ids: Sequence[str]) -> list[str]:
+        """Return the texts of recorded episodes, which may be quicker than :meth:`episode` for each.
+
+        Args:
+            episode_ids: ids of episodes.
+
+        Returns:
+            One text for each, in the same order.
+
+        Raises:
+            InputError: an id is not a string.
+            NotFoundError: there is no such episode.
+        """
+        return [self.episode(episode_id).text for episode_id in episode_ids]
+
     @abstractmethod
     def episodes(self, condition: Condition | None = None) -> Iterator[Episode]:
         """Iterate over the recorded episodes.
@@ -428,7 +447,7 @@ class Store(ABC):
         then have gaps, and those of a snapshot have none.
 
         Args:
-            name: name of the index, with a version.
+            name: name of the index, with a version. What follows a :data:`PIECE_MARK` says which piece of it this is.
             arrays: arrays by name; the names are used as file names.
             graph: the graph whose numbers the arrays use.
             numbering: its :attr:`~worldthread.graph.TemporalGraph.numbering` at that time.

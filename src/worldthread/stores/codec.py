@@ -54,11 +54,12 @@ def encode_episode(episode: Episode) -> bytes:
     return orjson.dumps(document)
 
 
-def decode_episode(data: bytes | str) -> Episode:
+def decode_episode(data: bytes | str, *, with_extraction: bool = True) -> Episode:
     """Return the episode of a document.
 
     Args:
         data: a document as :func:`encode_episode` returns it.
+        with_extraction: whether its extraction is wanted too; without, the episode has an empty one.
 
     Returns:
         The episode.
@@ -71,7 +72,7 @@ def decode_episode(data: bytes | str) -> Episode:
         document["text"],
         document["at"],
         document.get("source", ""),
-        _decode_extraction(document.get("reading", {})),
+        _decode_extraction(document.get("reading", {}) if with_extraction else {}),
         document.get("recorded_at"),
         document.get("extracted_at"),
         document.get("speaker", ""),

@@ -621,6 +621,15 @@ class Database:
         except UnicodeDecodeError as error:
             raise DamagedFileError(f"the memory cannot be read: {error}", path=self.location) from error
 
+    def execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run one SQL statement that returns no rows for each of some lists of parameters."""
+        if self._connection is None:
+            raise ClosedError("the memory was closed: open it again", path=self.location)
+        try:
+            self._connection.executemany(sql, rows)
+        except SQLITE_ERRORS as error:
+            raise self._store_error(error) from error
+
     def fetch_all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run one SQL statement and return all its rows."""
         if self._connection is None:

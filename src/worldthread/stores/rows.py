@@ -66,13 +66,14 @@ def checksum_of(content: bytes) -> bytes:
     return zlib.crc32(content).to_bytes(_CHECKSUM_BYTES, "big")
 
 
-def decoded_episode(episode_id: str, digest: object, content: object) -> Episode:
+def decoded_episode(episode_id: str, digest: object, content: object, *, with_extraction: bool = True) -> Episode:
     """Return the episode of a row.
 
     Args:
         episode_id: the id that the row states.
         digest: the digest of the content that the row states.
         content: the document of the episode.
+        with_extraction: whether its extraction is wanted too; most of the time is spent on it.
 
     Returns:
         The episode.
@@ -82,7 +83,7 @@ def decoded_episode(episode_id: str, digest: object, content: object) -> Episode
     """
     if not isinstance(content, bytes) or digest_of(content) != digest:
         raise ValueError("its bytes have changed")
-    episode = decode_episode(content)
+    episode = decode_episode(content, with_extraction=with_extraction)
     if episode.id != episode_id:
         raise ValueError("another episode is in its place")
     return episode

@@ -29,6 +29,7 @@ import orjson
 from numpy.typing import NDArray
 
 from worldthread.graph import TemporalGraph
+from worldthread.stores.base import PIECE_MARK
 
 FORMAT: Final = 1
 """Version of the manifest. The arrays have their own (:data:`worldthread.graph.arrays.ARRAYS_FORMAT`)."""
@@ -170,8 +171,10 @@ class Snapshots:
             (part / _MANIFEST).write_bytes(orjson.dumps({"name": name, "arrays": digests}))
             for file in part.iterdir():
                 file.chmod(mode)
-            if (folder / key).exists():
-                shutil.rmtree(folder / key)
+            # a whole index replaces its pieces too
+            for older in [folder / key] if PIECE_MARK in name else [*folder.glob(f"{key}.[0-9]*"), folder / key]:
+                if older != part and older.exists():
+                    shutil.rmtree(older)
             part.rename(folder / key)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
@@ -198,7 +201,7 @@ class Snapshots:
         kept = None if keep is None else _index_key(keep)
         for folder in self._folders():
             for index in folder.glob("index-*"):
-                if index.name != kept:
+                if kept is None or index.suffix == ".part" or index.name.partition(".")[0] != kept:
                     _remove(index)
 
     def _folder_of(self, position: ChangePosition) -> Path:
@@ -330,7 +333,8 @@ def _remove(path: Path) -> None:
 
 
 def _index_key(name: str) -> str:
-    return "index-" + hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
+    name, _, piece = name.partition(PIECE_MARK)
+    return f"index-{hashlib.blake2b(name.encode(), digest_size=8).hexdigest()}" + (f".{piece}" if piece else "")
 
 
 def array_digest(array: NDArray[Any]) -> str:

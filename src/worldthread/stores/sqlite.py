@@ -48,11 +48,14 @@ from worldthread.stores.rows import (
     vector_matrix,
 )
 from worldthread.stores.snapshots import ChangePosition, Snapshots
+from worldthread.stores.vector_rows import VectorRows
 from worldthread.types import Episode
 
 _CHUNK: Final = 500  # parameters of one SQL statement; SQLite may allow no more than 999
 _OVERWRITTEN_ROWS: Final = 1000
-_STORED_VECTORS: Final = 100  # in one change, which keeps other writers out for about 50 ms
+_STORED_VECTORS: Final = 500  # in one change, which keeps other writers out for about 20 ms
+_LOOKED_UP: Final = 2000  # texts whose vectors are looked up one by one in any case
+_LOOKED_UP_SHARE: Final = 16  # and one in so many of the vectors there are
 _CLOSING_SECONDS: Final = 1.0  # the longest wait for another writer to save a snapshot at the end
 _TRIMMED_CHANGES: Final = 1000  # every so many changes, old ones are trimmed
 _KEPT_CHANGES: Final = 4000  # at least; a reader that is further behind reads everything
@@ -154,6 +157,8 @@ class SQLiteStore(Store):
         self._states = states
         self._state = states.setdefault(namespace, _FileState(namespace, database.path))
         self._closed = False
+        self._vectors_asked = 0
+        self._vector_rows: dict[tuple[int | None, str], VectorRows] = {}  # by namespace and model
         self._lock_holder: int | None = None  # the thread inside `write_lock`
         self._state.users.add(self)
         database.users.add(self)
@@ -350,6 +355,15 @@ class SQLiteStore(Store):
         with self._database.lock:
             self._up_to_date_graph()
             return self._fetch(episode_id)
+
+    def texts(self, episode_ids: Sequence[str]) -> list[str]:
+        ids = list(map(require_id, episode_ids))
+        with self._database.lock:
+            graph = self._up_to_date_graph()
+            for episode_id in ids:
+                if episode_id not in graph:
+                    graph.episode(episode_id)  # raises
+            return [one.text for part in _batched(ids) for one in self._episodes_of(part, with_extractions=False)]
 
     def episodes(self, condition: Condition | None = None) -> Iterator[Episode]:
         with self._database.lock:
@@ -549,7 +563,7 @@ class SQLiteStore(Store):
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
-    def _episodes_of(self, ids: Sequence[str]) -> Iterator[Episode]:
+    def _episodes_of(self, ids: Sequence[str], *, with_extractions: bool = True) -> Iterator[Episode]:
         """Yield the episodes with these ids, in this order; at most as many as one SQL statement can take."""
         keys = [bytes.fromhex(episode_id) for episode_id in ids]
         asked = _padded(keys)
@@ -562,7 +576,7 @@ class SQLiteStore(Store):
         for key in keys:
             if key not in found:
                 raise DamagedFileError(f"episode {key.hex()} cannot be found", path=self._database.location)
-            yield self._decoded(key.hex(), *found[key])
+            yield self._decoded(key.hex(), *found[key], with_extraction=with_extractions)
 
     def _fetch(self, episode_id: str) -> Episode:
         state = self._state
@@ -581,9 +595,9 @@ class SQLiteStore(Store):
         )
         return row and self._decoded(episode_id, *row)
 
-    def _decoded(self, episode_id: str, digest: object, content: object) -> Episode:
+    def _decoded(self, episode_id: str, digest: object, content: object, *, with_extraction: bool = True) -> Episode:
         try:
-            return decoded_episode(episode_id, digest, content)
+            return decoded_episode(episode_id, digest, content, with_extraction=with_extraction)
         except ValueError as error:
             raise DamagedFileError(
                 f"episode {episode_id} cannot be read: {error}", path=self._database.location
@@ -682,6 +696,7 @@ class SQLiteStore(Store):
 
     def _remove_vectors(self, change: _PendingChange, texts: Iterable[str]) -> None:
         """Overwrite the vectors of some texts in place."""
+        self._vector_rows.clear()
         for keys in map(_padded, _batched([text_digest(text) for text in texts])):
             found = self._database.execute(
                 "UPDATE vector SET prefix = zeroblob(2), text = zeroblob(16), vector = zeroblob(length(vector))"
@@ -710,13 +725,8 @@ class SQLiteStore(Store):
         found: dict[str, NDArray[np.float32]] = {}
         with self._database.lock:
             self._up_to_date_graph()
-            for keys in map(_padded, _batched(list(texts_by_key))):
-                rows = self._database.fetch_all(
-                    f"SELECT text, vector FROM vector WHERE namespace = ? AND model = ?"
-                    f" AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
-                    (self._state.number, model, *(key[:2] for key in keys), *keys),
-                )
-                for key, packed in rows:
+            for keys in _batched(list(texts_by_key)):
+                for key, packed in self._vectors_of(self._state.number, model, keys, "text, vector"):
                     vector = unpacked_vector(key, packed) if key in texts_by_key else None
                     if vector is None:
                         raise DamagedFileError(
@@ -724,6 +734,45 @@ class SQLiteStore(Store):
                         )
                     found[texts_by_key[key]] = vector
         return found
+
+    def _vectors_of(self, number: int | None, model: str, keys: Sequence[bytes], columns: str) -> list[Any]:
+        """Return columns of the rows with the vectors of texts; at most as many as one SQL statement can take.
+
+        Args:
+            number: of the namespace.
+            model: name of the embedder.
+            keys: digests of the texts.
+            columns: of the table; the first is ``text``.
+        """
+        self._vectors_asked += len(keys)
+        last = self._database.fetch_one("SELECT max(number) FROM vector")[0] or 0
+        if self._vectors_asked < max(_LOOKED_UP, last // _LOOKED_UP_SHARE):
+            asked = _padded(keys)
+            return self._database.fetch_all(
+                f"SELECT {columns} FROM vector WHERE namespace = ? AND model = ?"
+                f" AND prefix IN ({_placeholders(asked)}) AND text IN ({_placeholders(asked)})",
+                (number, model, *(key[:2] for key in asked), *asked),
+            )
+        rows = self._vector_rows.setdefault((number, model), VectorRows())
+        if rows.last != last:
+            if rows.last > last:
+                rows = self._vector_rows[number, model] = VectorRows()
+            new = self._database.fetch_all(
+                "SELECT number, substr(text, 1, 8) FROM vector NOT INDEXED"
+                " WHERE number > ? AND namespace = ? AND model = ?",
+                (rows.last, number, model),
+            )
+            rows.enter([row for row in new if isinstance(row[1], bytes) and len(row[1]) == 8], last)
+        wanted = set(keys)
+        found: list[Any] = []
+        for likely in _batched(rows.find(keys)):
+            numbers = [*likely, *[likely[-1]] * (_CHUNK - len(likely))]  # one statement for all
+            found += self._database.fetch_all(
+                f"SELECT {columns} FROM vector WHERE namespace = ? AND model = ?"
+                f" AND number IN ({_placeholders(numbers)})",
+                (number, model, *numbers),
+            )
+        return [row for row in found if row[0] in wanted]
 
     def put_vectors(
         self,
@@ -753,27 +802,21 @@ class SQLiteStore(Store):
             with _Changing(self) as change:
                 if known is not None and not known.lacks_nothing_in(change.graph):
                     return
-                asked = _padded(keys)
-                rows = self._database.fetch_all(
-                    "SELECT text FROM vector WHERE namespace = ? AND model = ?"
-                    f" AND prefix IN ({_placeholders(asked)}) AND text IN ({_placeholders(asked)})",
-                    (change.namespace, model, *(key[:2] for key in asked), *asked),
-                )
-                stored = {key for (key,) in rows}
-                for key, vector in zip(keys, matrix, strict=True):
+                stored = {key for (key,) in self._vectors_of(change.namespace, model, keys, "text")}
+                new: list[tuple[int, str, bytes, bytes, bytes]] = []
+                # a text may come twice: its last vector is stored
+                for key, vector in dict(zip(keys, matrix, strict=True)).items():
                     packed = packed_vector(key, vector)
-                    if key in stored:
-                        self._database.execute(
-                            "UPDATE vector SET vector = ?"
-                            " WHERE namespace = ? AND prefix = ? AND model = ? AND text = ?",
-                            (packed, change.namespace, key[:2], model, key),
-                        )
-                    else:
-                        stored.add(key)  # a text may come twice
-                        self._database.execute(
-                            "INSERT INTO vector (namespace, model, prefix, text, vector) VALUES (?, ?, ?, ?, ?)",
-                            (change.namespace, model, key[:2], key, packed),
-                        )
+                    if key not in stored:
+                        new.append((change.namespace, model, key[:2], key, packed))
+                        continue
+                    self._database.execute(
+                        "UPDATE vector SET vector = ? WHERE namespace = ? AND prefix = ? AND model = ? AND text = ?",
+                        (packed, change.namespace, key[:2], model, key),
+                    )
+                self._database.execute_many(
+                    "INSERT INTO vector (namespace, model, prefix, text, vector) VALUES (?, ?, ?, ?, ?)", new
+                )
             self._apply(change)
 
     def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]], graph: TemporalGraph, numbering: int) -> bool:
@@ -825,6 +868,7 @@ class SQLiteStore(Store):
                     "DELETE FROM vector WHERE namespace = ? AND model IS NOT ?", (change.namespace, keep)
                 )
                 self._database.rewrite_vectors()
+            self._vector_rows.clear()
             self._apply(change)
             if self._state.snapshots is not None:
                 with suppress(OSError):  # an index that stays costs space, and nobody reads it

@@ -23,7 +23,7 @@ EMBEDDER = FakeEmbedder()
 def index_of(*episodes: Episode) -> RetrievalIndex:
     index = RetrievalIndex(EMBEDDER)
     by_id = {episode.id: episode for episode in episodes}
-    for part in index.take(TemporalGraph(episodes), lambda ids: [by_id[i] for i in ids]):
+    for part in index.take(TemporalGraph(episodes), lambda ids: [by_id[i].text for i in ids]):
         index.put(part, EMBEDDER.embed(part.texts))
     return index
 

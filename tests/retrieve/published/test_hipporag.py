@@ -24,7 +24,7 @@ EMBEDDER = FakeEmbedder()
 
 def indexed(graph: TemporalGraph, by_id: dict[str, Episode], index: RetrievalIndex | None = None) -> RetrievalIndex:
     index = index or RetrievalIndex(EMBEDDER)
-    for part in index.take(graph, lambda ids: [by_id[i] for i in ids]):
+    for part in index.take(graph, lambda ids: [by_id[i].text for i in ids]):
         index.put(part, EMBEDDER.embed(part.texts))
     return index
 

@@ -46,7 +46,7 @@ class EpisodeIndex:
 
     def retrieval_index(self) -> RetrievalIndex:
         """Return the index, brought up to date with the graph."""
-        while pending := self._index.take(self.graph, self._kept):
+        while pending := self._index.take(self.graph, self._texts):
             for part in pending:
                 self._index.put(part, self.embedder.embed(part.texts))
         return self._index
@@ -75,8 +75,8 @@ class EpisodeIndex:
             episode_of=self._episode,
         )
 
-    def _kept(self, ids: Sequence[str]) -> list[Episode]:
-        return [self._episode(id_) for id_ in ids]
+    def _texts(self, ids: Sequence[str]) -> list[str]:
+        return [self._episode(id_).text for id_ in ids]
 
     def _episode(self, id_: str) -> Episode:
         # the text of an episode that was in the graph before the play is not known
