@@ -491,12 +491,16 @@ def games(
     for spec in specs:
         task = Text(f"{spec.title}. {spec.description}")
         if not spec.installed:
-            task.append(f"\nnot installed; install it with: {install_command(spec.extra or '')}", style="yellow")
+            task.append(" (not installed)", style="yellow")
         table.add_row(spec.name, task, str(spec.default_max_moves or "500"))
     for name, file in files:
         table.add_row(Text(name), Text(str(file)), "500")
     console = Console()
     console.print(table)
+    for extra in sorted({spec.extra or "" for spec in specs if not spec.installed}):
+        missing = [spec.name for spec in specs if not spec.installed and spec.extra == extra]
+        names = missing[0] if len(missing) == 1 else f"{missing[0]} to {missing[-1]} ({len(missing)} games)"
+        console.print(Text(f"\nTo play {names}: {install_command(extra)}", style="yellow"))
     console.print(
         Text(
             "\nPlay a game with: worldthread play GAME --seed N; a game file with: worldthread play textworld:PATH",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from worldthread.errors import EpisodeOverError, InputError
-from worldthread_lab.envs.base import Proposition, Truth
+from worldthread_lab.envs.base import Info, Proposition, Truth
 from worldthread_lab.envs.gymnasium_text import EngineWording, GymnasiumText, InfoNames, OnJava, start_with_java
 from worldthread_lab.envs.spec import GameSpec
 
@@ -81,6 +81,11 @@ class ScienceWorld(GymnasiumText):
         self._simplifications = simplifications
         self._fold = fold
         self._looks: dict[str, str] = {}  # place -> how it was described last
+
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        # an engine numbers all objects that it ever made, and its lists follow the numbers: only a new one repeats
+        self.close()
+        return super().reset(seed)
 
     def truth(self) -> Truth:
         if not self._was_reset or self._engine is None:
@@ -160,10 +165,10 @@ def _start() -> OnJava:
 
 
 def _propositions(universe: Mapping[str, Any], looks: Mapping[str, str]) -> Iterator[Proposition]:
-    """Yield what holds in the places that the player has seen: where the player and things are, and what is open.
+    """Yield where the player and the things are in the places that the player has seen, and what is open anywhere.
 
-    Names are not unique (there is air everywhere, and an orange in many a kitchen), so the places that the player has
-    not seen are left out. The tree has no ways between places.
+    Names are not unique (there is air everywhere, and an orange in many a kitchen), so where things are in places that
+    the player has not seen is left out. The tree has no ways between places.
 
     Args:
         universe: a tree of objects with the places on its first level.
@@ -174,8 +179,9 @@ def _propositions(universe: Mapping[str, Any], looks: Mapping[str, str]) -> Iter
         The propositions.
     """
     for place in universe["contents"].values():
-        if place["name"] in looks:
-            yield from _inside(place, looks[place["name"]], is_place=True)
+        inside = _inside(place, looks.get(place["name"], ""), is_place=True)
+        is_seen = place["name"] in looks
+        yield from (proposition for proposition in inside if is_seen or proposition[0] in ("open", "closed"))
 
 
 def _inside(holder: Mapping[str, Any], look: str, *, is_place: bool = False) -> Iterator[Proposition]:
