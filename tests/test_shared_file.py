@@ -206,14 +206,14 @@ def test_others_write_between_the_parts_of_many_vectors(tmp_path: Path, monkeypa
             sizes.append(reader.execute("SELECT COUNT(*) FROM vector").fetchone()[0])
         return writing(self, wait)
 
-    texts = [f"text {n}" for n in range(250)]
-    vectors = np.arange(1, 501, dtype=np.float32).reshape(-1, 2)
+    texts = [f"text {n}" for n in range(1100)]
+    vectors = np.arange(1, 2201, dtype=np.float32).reshape(-1, 2)
     with SQLiteStore.open(tmp_path / "m") as store:
         store.share_file()
         monkeypatch.setattr(Database, "writing", noted)
         store.put_vectors("model", texts, vectors)
         monkeypatch.undo()
-        assert sizes == [0, 100, 200]
+        assert sizes == [0, 500, 1000]
         found = store.get_vectors("model", texts)
     assert np.array_equal([found[text] for text in texts], vectors.astype(np.float16).astype(np.float32))
 

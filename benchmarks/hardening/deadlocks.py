@@ -145,6 +145,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Store.get_vectors": lambda m: m._store.get_vectors("m", ["text"]),
     "Store.import_": lambda m: m._store.import_(io.BytesIO(EXPORT)),
     "Store.load_index": lambda m: m._store.load_index("i"),
+    "Store.texts": lambda m: m._store.texts([KEPT.id]),
     "Store.namespaces": lambda m: SQLiteStore.namespaces(m.path or ""),
     "Store.open": _open,
     "Store.open_namespace": lambda m: m._store.open_namespace("c").close(),

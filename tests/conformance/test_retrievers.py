@@ -76,7 +76,7 @@ class World:
         self.follow()
 
     def follow(self) -> None:
-        while pending := self.index.take(self.graph, lambda ids: [self.episodes[i] for i in ids]):
+        while pending := self.index.take(self.graph, lambda ids: [self.episodes[i].text for i in ids]):
             for part in pending:
                 self.index.put(part, EMBEDDER.embed(part.texts))
 
@@ -119,8 +119,8 @@ def test_the_index_and_the_query_are_left_as_they_are(name: str, world: World) -
     np.testing.assert_array_equal(vector, EMBEDDER.embed([QUESTION])[0])
     after = world.index.to_arrays()
     assert before.keys() == after.keys()
-    for key, array in before.items():
-        np.testing.assert_array_equal(array, after[key])
+    for key in before.keys() - {"token"}:  # a random number, which names what is written
+        np.testing.assert_array_equal(before[key], after[key])
 
 
 def test_scores_belong_to_the_caller(name: str, world: World) -> None:
