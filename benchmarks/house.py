@@ -62,7 +62,7 @@ class Rooms:
     def report(self, what: str) -> None:
         """Print the counts since the last report."""
         print(f"{what}: {len(self._entered)} rooms, {self._changes:,} changes of room")
-        self._entered, self._changes = set(), 0
+        self.forget()
 
     def forget(self) -> None:
         """Count from here on."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from worldthread.memory_models import MemoryModels
     from worldthread.memory_vectors import MemoryVectors
     from worldthread.retrieve import RetrievalIndex
-    from worldthread.retrieve.index import VectorTables
+    from worldthread.retrieve.index import PendingVectors, VectorTables
 
 _WORTH_SAVING: Final = 2000  # episodes and statements from which on loading an index is quicker than building it
 _BATCH: Final = 256  # texts embedded and stored together
@@ -221,19 +221,15 @@ class MemoryIndex:
         attempts = done = 0
         while attempts < _ATTEMPTS:
             with self._store.read_lock() as graph:
-                index = self._loaded(graph)
-                pending, known = index.take(graph, self._store.texts, PIECE), KnownRecord.of(graph)
+                index, pending, known, left = self._taken(graph)
                 if not pending and not index.is_behind:
                     yield index
                     return
-                left = index.left
             attempts += not index.is_behind
             with self._turn_to_embed() as is_late:
                 if is_late:  # another thread may have embedded the same texts
                     with self._store.read_lock() as graph:
-                        index = self._loaded(graph)
-                        pending, known = index.take(graph, self._store.texts, PIECE), KnownRecord.of(graph)
-                        left = index.left
+                        index, pending, known, left = self._taken(graph)
                 total = done + sum(len(part.texts) for part in pending) + left
                 for part in pending:
                     if self.progress is not None:
@@ -251,6 +247,11 @@ class MemoryIndex:
             index = self._loaded(graph)
             index.take(graph, self._store.texts)
             yield index
+
+    def _taken(self, graph: TemporalGraph) -> tuple[RetrievalIndex, list[PendingVectors], KnownRecord, int]:
+        """Return the index with another piece of a graph, what of it to embed, what was known, and how much is left."""
+        index = self._loaded(graph)
+        return index, index.take(graph, self._store.texts, PIECE), KnownRecord.of(graph), index.left
 
     def _loaded(self, graph: TemporalGraph) -> RetrievalIndex:
         """Return the index, first as it was saved. The caller holds the lock of the store."""
@@ -371,12 +372,12 @@ class MemoryIndex:
 
     def _saved_pieces(self) -> list[Mapping[str, NDArray[Any]]]:
         """Return the pieces of the index that was saved; none where it is not kept."""
-        from worldthread.retrieve.pieces import chained
+        from worldthread.retrieve.pieces import follows
 
         found: list[Mapping[str, NDArray[Any]]] = []
         while self._vectors.address is None:
             piece = self._store.load_index(self._piece_name(len(found)))
-            if piece is None or len(chained([*found[-1:], piece])) <= min(len(found), 1):
+            if piece is None or (found and not follows(piece, found[-1])):
                 break
             found.append(piece)
         return found

@@ -17,6 +17,7 @@ from worldthread.cli.options import (
     WaitOption,
     WhereOption,
     WhoseOption,
+    YesOption,
     filter_of,
     opened_to_read,
     opened_to_write,
@@ -200,7 +201,7 @@ def forget(
         str | None, typer.Option(metavar="ID", help="Delete every text that states this, as list prints its id.")
     ] = None,
     where: WhereOption = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    yes: YesOption = False,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,

@@ -86,6 +86,7 @@ NamespaceOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line and nothing else.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 WaitOption = Annotated[
     float, typer.Option(min=0, metavar="SECONDS", help="How long to wait while another process writes.")
 ]

@@ -24,6 +24,7 @@ from worldthread.cli.options import (
     NamespaceOption,
     WaitOption,
     WhereOption,
+    YesOption,
     filter_of,
     opened_to_read,
     opened_to_write,
@@ -470,7 +471,7 @@ def namespaces(
     delete: Annotated[
         str | None, typer.Option("--delete", metavar="NAME", help="Delete this memory with all that it holds.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    yes: YesOption = False,
     memory: MemoryOption = DEFAULT_FILE,
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonLinesOption = False,

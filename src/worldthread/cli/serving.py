@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 
 _HOST: Final = "127.0.0.1"
+HostOption = Annotated[str, typer.Option(help="The address to listen on; the default serves only this machine.")]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")]
 _SERVE_PORT: Final = 8767
 _NEEDED: Final = (("fastapi", "serve"), ("prometheus_client", "serve"), ("uvicorn", "serve"))
 
@@ -76,8 +78,8 @@ def serve_(
             "can see command lines. Default: a new token at every start.",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen on; the default serves only this machine.")] = _HOST,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")] = _SERVE_PORT,
+    host: HostOption = _HOST,
+    port: PortOption = _SERVE_PORT,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A host name under which browsers reach the page. Repeatable."),
@@ -453,8 +455,8 @@ def web(
     runs: Annotated[
         Path, typer.Option(metavar="FOLDER", help="The folder of runs; new plays are stored there.")
     ] = Path("runs"),
-    host: Annotated[str, typer.Option(help="The address to listen on; the default serves only this machine.")] = _HOST,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")] = _WEB_PORT,
+    host: HostOption = _HOST,
+    port: PortOption = _WEB_PORT,
     token: Annotated[
         str | None,
         typer.Option(

@@ -79,11 +79,17 @@ def token_of(arrays: Arrays, name: str = "token") -> int | None:
     return int(found[0]) if found is not None and found.shape == (1,) and found.dtype == np.int64 else None
 
 
+def follows(piece: Arrays, before: Arrays) -> bool:
+    """Return whether a piece follows another one."""
+    token = token_of(before)
+    return token is not None and token_of(piece, "follows") == token
+
+
 def chained(pieces: Iterable[Arrays]) -> list[Arrays]:
     """Return the first pieces that follow each other."""
     found: list[Arrays] = []
     for piece in pieces:
-        if found and (token_of(found[-1]) is None or token_of(piece, "follows") != token_of(found[-1])):
+        if found and not follows(piece, found[-1]):
             break
         found.append(piece)
     return found
