@@ -88,7 +88,7 @@ class AsyncMemory:
         wait: float = 0.0,
         clock: Callable[[], float] = time.time,
         model: ChatModel | str | None = None,
-        extractor: Extractor | None = None,
+        extractor: Extractor | str | None = None,
         embedder: Embedder | str | None = None,
         vectors: str | None = None,
         user: str = USER,

@@ -299,9 +299,11 @@ class Ingestion:
             What was done.
         """
         # messages of one time keep their order: the passages of each end at that time, microseconds apart
+        from worldthread.extract.base import settles_locally
+
         outcomes.sort(key=lambda outcome: in_order(outcome.episode))
         # other writers wait until a batch ends, so it never waits for a model
-        is_batch = bool(outcomes) and not again and getattr(extractor, "settles_locally", False)
+        is_batch = bool(outcomes) and not again and settles_locally(extractor)
         with self._store.batch() if is_batch else nullcontext():
             settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
         episodes = [episode for episode in settled if episode is not None]

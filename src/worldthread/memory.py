@@ -93,7 +93,9 @@ class Memory:
             world time of what is remembered without one.
         model: a chat model or the name of one, see :func:`worldthread.models.chat_model`. It reads texts and answers
             questions. ``None`` takes ``$WORLDTHREAD_MODEL`` if it is set; ``"none"`` uses no model in any case.
-        extractor: turns text into statements. ``None`` uses the model, or rules for English when there is no model.
+        extractor: turns text into statements: an extractor or the name of one, see
+            :data:`~worldthread.extract.registry.EXTRACTORS`. ``None`` takes ``$WORLDTHREAD_EXTRACTOR`` if it is set;
+            else the model reads, or what is installed for English when there is no model.
         embedder: an embedder or the name of one. ``None`` takes ``$WORLDTHREAD_EMBEDDER``, else the
             one of the configuration file, else the one of the vectors that the memory has, else MiniLM. Another
             embedder than before computes its own vectors; see :meth:`reembed`.
@@ -139,7 +141,7 @@ class Memory:
         wait: float = 0.0,
         clock: Callable[[], float] = time.time,
         model: ChatModel | str | None = None,
-        extractor: Extractor | None = None,
+        extractor: Extractor | str | None = None,
         embedder: Embedder | str | None = None,
         vectors: str | None = None,
         user: str = USER,

@@ -36,7 +36,7 @@ class MemoryModels:
     """
 
     def __init__(
-        self, model: ChatModel | str | None, extractor: Extractor | None, embedder: Embedder | str | None
+        self, model: ChatModel | str | None, extractor: Extractor | str | None, embedder: Embedder | str | None
     ) -> None:
         if isinstance(model, str):
             if not model.strip():
@@ -45,8 +45,13 @@ class MemoryModels:
             require_methods(model, ("complete",), "model", "a chat model, the name of one, or None")
         if embedder is not None and not isinstance(embedder, str):
             require_methods(embedder, ("embed",), "embedder", "an embedder, the name of one, or None")
-        if extractor is not None:
-            require_methods(extractor, ("extract", "outdate"), "extractor", "an extractor of statements, or None")
+        if extractor is None or isinstance(extractor, str):
+            from worldthread.extract.registry import extractor as extractor_named
+
+            extractor = extractor_named(extractor)
+        else:
+            wanted = "an extractor of statements, the name of one, or None"
+            require_methods(extractor, ("extract", "outdate"), "extractor", wanted)
         self._shared = _SharedModels(model, embedder)
         self._extractor = extractor
         self._is_open = True

@@ -93,6 +93,24 @@ class Extractor(Protocol):
 
 
 @runtime_checkable
+class LocalExtractor(Protocol):
+    """An :class:`Extractor` of which it is known whether others may wait for it."""
+
+    @property
+    def settles_locally(self) -> bool:
+        """Whether :meth:`Extractor.outdate` asks neither a model nor a server, so that other writers may wait."""
+
+
+def settles_locally(extractor: Extractor) -> bool:
+    """Return whether other writers may wait while an extractor finds what a text ends.
+
+    Args:
+        extractor: the extractor; one that does not say may ask a server.
+    """
+    return isinstance(extractor, LocalExtractor) and extractor.settles_locally
+
+
+@runtime_checkable
 class ReadingExtractor(Protocol):
     """An :class:`Extractor` whose :meth:`~Extractor.outdate` wants to know more of a text than its extraction.
 

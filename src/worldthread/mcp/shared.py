@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from worldthread.errors import ClosedError, ReadOnlyError
-from worldthread.extract.base import Extractor
+from worldthread.extract.base import Extractor, settles_locally
+from worldthread.extract.groups import EpisodeGroup, GroupExtractor
 from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.models import chat_model
@@ -147,7 +148,7 @@ class SharedMemory:
                 namespace=self.namespace,
                 wait=self._wait,
                 model=self._model,
-                extractor=_UntilClosed(self._reader.extractor, self.require_open),
+                extractor=_until_closed(self._reader.extractor, self.require_open),
                 embedder=self._embedder,
             ) as memory:
                 if not alone:
@@ -181,6 +182,13 @@ class SharedMemory:
         self._reader.close()
 
 
+def _until_closed(extractor: Extractor, require_open: Callable[[], None]) -> Extractor:
+    """Return what reads as an extractor does until the server is ending."""
+    if isinstance(extractor, GroupExtractor):
+        return _GroupsUntilClosed(extractor, require_open)
+    return _UntilClosed(extractor, require_open)
+
+
 class _UntilClosed(Extractor):
     """Reads passages until the server is ending, which does not wait for the rest of a long text.
 
@@ -203,7 +211,7 @@ class _UntilClosed(Extractor):
 
     @property
     def settles_locally(self) -> bool:
-        return getattr(self._extractor, "settles_locally", False)
+        return settles_locally(self._extractor)
 
     def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         self._require_open()
@@ -213,3 +221,12 @@ class _UntilClosed(Extractor):
         self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
     ) -> Extraction:
         return self._extractor.outdate(text, extraction, view, speaker, at)
+
+
+class _GroupsUntilClosed(_UntilClosed):
+    """Reads the messages of a conversation together, like :class:`_UntilClosed`."""
+
+    def extract_group(self, group: EpisodeGroup) -> list[Extraction]:
+        self._require_open()
+        assert isinstance(self._extractor, GroupExtractor)
+        return self._extractor.extract_group(group)

@@ -159,10 +159,10 @@ def _fact(match: re.Match[str], form: _Form, referents: Referents) -> Fact | Non
     subject = _subject(groups, referents)
     pointing = (_POINTING - _POSSESSIVES if groups.get("kin") else _POINTING) - form.allowed
     relation = form.relation
-    named = _SPEAKER_LAST.sub(referents.speaker, named)
+    named = _SPEAKER_LAST.sub(lambda _: referents.speaker, named)
     if subject is None or named.lower() in _NO_NAMES or set(named.lower().split()) & pointing:
         return None
-    value = _OWN.sub(f"{referents.speaker}'s ", _ARTICLE.sub("", named))
+    value = _OWN.sub(lambda _: f"{referents.speaker}'s ", _ARTICLE.sub("", named))
     verb = groups.get("verb")
     if verb is not None:
         verb = verb.lower()
@@ -186,7 +186,7 @@ def _subject(groups: dict[str, str | None], referents: Referents) -> str | None:
         plain = _ARTICLE.sub("", thing)
         if set(plain.lower().split()) & (_POINTING | _SAYING):
             return None
-        plain = _OWN.sub(f"{speaker}'s ", plain)
+        plain = _OWN.sub(lambda _: f"{speaker}'s ", plain)
         if owned is not None:
             return f"{speaker}'s {thing[owned.end() :]}"
         return plain if plain != thing or plain.lower() not in _COMMON else plain.lower()

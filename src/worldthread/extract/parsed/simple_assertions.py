@@ -144,7 +144,7 @@ def asserted(simple: Simple, doc: Doc, speaker: str, persons: frozenset[str], at
         seen = {w.lower().strip(",.") for w in value.replace("first thing", "first").split()}
         if not words or len(words) > _LONGEST or seen & LISTS["pointing"]:
             continue
-        value = re.sub(r"\b(?:my|our) ", f"{speaker}'s ", value)
+        value = re.sub(r"\b(?:my|our) ", lambda _: f"{speaker}'s ", value)
         if re.search(r"\b(?:I|he|she|his|her|their|its|we|me|us|mine)\b", value):
             continue
         dated = _dated(replace(fact, object=value), at)

@@ -120,7 +120,7 @@ def _read_otherwise(text: str, referents: Referents) -> tuple[LocatedFact, ...]:
 def _of_form(match: re.Match[str], relation: str, referents: Referents) -> tuple[LocatedFact, ...]:
     groups = match.groupdict(default="")
     subject, value = groups.get("subject") or referents.speaker, groups["object"].strip()
-    owned = _OWN.sub(f"{referents.speaker}'s ", subject) if subject != referents.speaker else subject
+    owned = _OWN.sub(lambda _: f"{referents.speaker}'s ", subject) if subject != referents.speaker else subject
     relation = relation.replace("KIND", groups.get("kind", "").strip())
     if groups.get("count"):
         value = f"{groups['count']} people"
@@ -129,7 +129,7 @@ def _of_form(match: re.Match[str], relation: str, referents: Referents) -> tuple
         return ()
     doc = parse([match.string])[0]
     clause = Clause(doc[0], None, doc[0].lemma_.lower(), (), "", False, False, False, False, "")
-    fact = Fact(owned, relation, _OWN.sub(f"{referents.speaker}'s ", value))
+    fact = Fact(owned, relation, _OWN.sub(lambda _: f"{referents.speaker}'s ", value))
     return (LocatedFact(replace(fact, aspect=aspect_for(fact)), clause, is_certain=True),)
 
 
