@@ -1,4 +1,4 @@
-"""The labelled messages: how they are stored, checked, and written as prompts and answers of the reader.
+"""The labelled messages: how they are stored and checked.
 
 Check the labels of a file::
 
@@ -11,15 +11,12 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 KINDS: Final = ("state", "begins", "ends", "never", "happened", "planned")
 TIME_KINDS: Final = ("on", "since", "for", "until", "span", "from", "by", "during")
-LONGEST_BEFORE: Final = 220
-"""Characters of an earlier message that the reader sees."""
-BEGIN: Final = "<|im_start|>"
 
 
 class Labelled(NamedTuple):
@@ -62,17 +59,6 @@ def problem_of(event: str) -> str | None:
     if len(parts) == 5 and not re.match(rf"(?:{'|'.join(TIME_KINDS)}): \S", parts[4]):
         return f"no such time: {parts[4]!r}"
     return None
-
-
-def prompt(message: Labelled) -> str:
-    """Return what the reader is given."""
-    before = "".join(f"{turn[:LONGEST_BEFORE]}\n" for turn in message.before)
-    return f"{BEGIN}note\n{before}> {message.speaker}: {message.text}\n{BEGIN}"
-
-
-def answer(events: Sequence[str]) -> str:
-    """Return what the reader is to write: one event a line, or a dash."""
-    return "\n".join(events) or "-"
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from worldthread.errors import InputError
 from worldthread.extract.base import Extractor
 
 EXTRACTORS: Final[dict[str, str]] = {
+    "reader": "worldthread.extract.reader.extractor:ReaderExtractor",
     "parsed": "worldthread.extract.parsed.extractor:ParsedExtractor",
     "prose": "worldthread.extract.prose.extractor:ProseExtractor",
 }

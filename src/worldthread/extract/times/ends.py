@@ -59,7 +59,7 @@ def end_stated(sentence: str, at: float | None, about: Collection[str], *, langu
     for allowed in (clauses, bare, shared):
         found = [time for time in times if tenses.clause_at(time.start) in allowed]
         if found:
-            end = _end(found[0], at) if len(found) == 1 else None
+            end = end_of(found[0], at) if len(found) == 1 else None
             # what has ended cannot end later: "Not one cigarette in five weeks"
             is_to_come = end is not None and end > at and tenses.direction(found[0].start) != "coming"
             return None if is_to_come else end
@@ -126,7 +126,16 @@ def _words(sentence: str, times: list[TimeExpression]) -> list[tuple[str, int]]:
     return [(word, begin) for word, begin in words if not any(begin in span for span in inside)]
 
 
-def _end(time: TimeExpression, at: float) -> float | None:
+def end_of(time: TimeExpression, at: float) -> float | None:
+    """Return the first second at which something is over that ended at a time.
+
+    Args:
+        time: the time that a text gives for the end.
+        at: time of the text in seconds since 1970-01-01 UTC.
+
+    Returns:
+        The second; ``None`` where the time does not say, is not over, or is further than a lifetime away.
+    """
     if time.role in ("recurring", "after"):
         return None
     begin, end = time.valid_from, time.valid_to

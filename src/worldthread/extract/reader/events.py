@@ -1,0 +1,213 @@
+"""Events out of what the model says of the words of a piece."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.extract.reader.pieces import Piece
+
+KINDS: Final = ("state", "begins", "ends", "never", "happened", "planned")
+TIME_KINDS: Final = ("", "on", "since", "for", "until", "span", "from", "by", "during")
+SUBJECTS: Final = ("speaker", "span", "speaker's span", "span's span", "other")
+POINTERS: Final = ("head begin", "head end", "owner begin", "owner end", "time begin", "time end")
+LONGEST_OBJECT: Final = 28
+"""Words of an object."""
+_LONGEST_NAME: Final = 8
+_LONGEST_TIME: Final = 12
+_TRIED: Final = 3  # beginnings of a span, the likeliest ones
+_OF_SPEAKER: Final = re.compile(r"\b(?:(?P<own>(?i:my|mine|our))|I|me|myself)\b")
+_SPACE_BEFORE_SIGN: Final = re.compile(r" (['’]s\b|[.,;:!?])")
+
+
+class MessageEvent(NamedTuple):
+    """What a message tells.
+
+    Args:
+        kind: one of :data:`KINDS`.
+        subject: who or what it is about.
+        relation: what holds or happened.
+        object: the other end of the relation.
+        when: the words of its time, as the message has them; empty where it tells none.
+        time_kind: one of :data:`TIME_KINDS`.
+        begin: where the object begins in the text of the message.
+        end: the place after the object.
+        confidence: how sure the model is that all of its parts are right, in [0, 1].
+    """
+
+    kind: str
+    subject: str
+    relation: str
+    object: str
+    when: str
+    time_kind: str
+    begin: int
+    end: int
+    confidence: float
+
+
+class Confidence:
+    """How sure the reader is of an event, learned from events that people judged.
+
+    A logistic regression on the logarithms of the probabilities of the parts, on the kind, the kind of subject, and the
+    length of the object.
+
+    Args:
+        weights: one for each feature.
+        bias: the constant.
+    """
+
+    def __init__(self, weights: Sequence[float], bias: float) -> None:
+        self._weights, self._bias = np.asarray(weights, np.float64), bias
+
+    def __call__(self, parts: Sequence[float], kind: str, subject_kind: str, words: int) -> float:
+        """Return the probability that an event is right, in (0, 1)."""
+        score = float(features_of(parts, kind, subject_kind, words) @ self._weights) + self._bias
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+def features_of(parts: Sequence[float], kind: str, subject_kind: str, words: int) -> NDArray[np.float64]:
+    """Return what the confidence in an event is computed from, shape (17,).
+
+    Args:
+        parts: probabilities that the object begins and ends there, of kind, subject, relation, time, and of the words
+            of the subject that are pointed at.
+        kind: one of :data:`KINDS`.
+        subject_kind: one of :data:`SUBJECTS` but the last.
+        words: the number of words of the object.
+    """
+    logs = np.log(np.maximum(parts, 1e-6))
+    kinds = [float(kind == one) for one in KINDS]
+    return np.array([*logs, *kinds, *(float(subject_kind == one) for one in SUBJECTS[1:4]), words / 10], np.float64)
+
+
+class EventScores(NamedTuple):
+    """Probabilities of F events in a piece of W words, those before it counted.
+
+    Args:
+        begin: the word at which each object begins, shape (F,).
+        begins: that an object begins there, shape (F,).
+        end: the last word of each object, shape (F,).
+        ends: that it ends there, shape (F,).
+        kind: shape (F, 6).
+        relation: shape (F, number of relations); the first one stands for none of them.
+        subject: shape (F, 5).
+        time_kind: shape (F, 9).
+        pointers: shape (F, 6, W).
+    """
+
+    begin: NDArray[np.int64]
+    begins: NDArray[np.float32]
+    end: NDArray[np.int64]
+    ends: NDArray[np.float32]
+    kind: NDArray[np.float32]
+    relation: NDArray[np.float32]
+    subject: NDArray[np.float32]
+    time_kind: NDArray[np.float32]
+    pointers: NDArray[np.float32]
+
+
+def events_of(
+    piece: Piece, scores: EventScores, relations: Sequence[str], confidence: Confidence | None = None
+) -> Iterator[MessageEvent]:
+    """Yield the events of a piece in the order of their objects.
+
+    None whose subject the model cannot point at.
+
+    Args:
+        piece: the piece.
+        scores: what the model says of it.
+        relations: the relations, in the order of their scores.
+        confidence: says how sure an event is; ``None`` for the product of the probabilities of its parts.
+    """
+    for number, begin in enumerate(scores.begin.tolist()):
+        subject_kind = SUBJECTS[int(scores.subject[number].argmax())]
+        if subject_kind == "other":
+            continue
+        pointers = scores.pointers[number]
+        relation = 1 + int(scores.relation[number, 1:].argmax())
+        time_kind = int(scores.time_kind[number].argmax())
+        pointed, timed = 1.0, float(scores.time_kind[number, time_kind])
+        subject, when = piece.speaker, ""
+        if subject_kind != "speaker":
+            head, probability = _span(pointers[0], pointers[1], _LONGEST_NAME)
+            pointed *= probability
+            subject = text_of(piece, *head)
+            if subject_kind == "speaker's span":
+                subject = f"{piece.speaker}'s {subject}"
+            elif subject_kind == "span's span":
+                owner, probability = _span(pointers[2], pointers[3], _LONGEST_NAME)
+                pointed *= probability
+                subject = f"{text_of(piece, *owner)}'s {subject}"
+        if time_kind:
+            span, probability = _span(pointers[4], pointers[5], _LONGEST_TIME)
+            timed *= probability
+            when = text_of(piece, *span)
+        end = int(scores.end[number])
+        thing = text_of(piece, begin, end)
+        kind = int(scores.kind[number].argmax())
+        parts = [float(scores.begins[number]), float(scores.ends[number]), float(scores.kind[number, kind])]
+        parts += [float(scores.subject[number].max()), float(scores.relation[number, relation]), timed, pointed]
+        sure = math.prod(parts) if confidence is None else confidence(parts, KINDS[kind], subject_kind, end + 1 - begin)
+        first = len(piece.before)
+        yield MessageEvent(
+            KINDS[kind],
+            subject,
+            relations[relation],
+            thing,
+            when,
+            TIME_KINDS[time_kind],
+            piece.words[begin - first].begin,
+            piece.words[end - first].end,
+            sure,
+        )
+
+
+def distinct(events: Iterable[MessageEvent]) -> list[MessageEvent]:
+    """Return events without those whose object overlaps that of a surer one about the same subject.
+
+    Args:
+        events: events of one text.
+
+    Returns:
+        The rest, in the order of their objects.
+    """
+    kept: list[MessageEvent] = []
+    for event in sorted(events, key=lambda one: -one.confidence):
+        beside = (one for one in kept if one.subject == event.subject)
+        if event.subject != event.object and not any(one.begin < event.end and event.begin < one.end for one in beside):
+            kept.append(event)
+    return sorted(kept, key=lambda one: (one.begin, one.end))
+
+
+def _span(begins: NDArray[np.float32], ends: NDArray[np.float32], longest: int) -> tuple[tuple[int, int], float]:
+    """Return the likeliest span, both ends within it, and its probability."""
+    best, probability = (0, 0), -1.0
+    for begin in np.argsort(-begins, kind="stable")[:_TRIED].tolist():
+        end = begin + int(ends[begin : begin + longest].argmax())
+        score = float(begins[begin]) * float(ends[end])
+        if score > probability:
+            best, probability = (begin, end), score
+    return best, probability
+
+
+def text_of(piece: Piece, begin: int, end: int) -> str:
+    """Return the text of a span of a piece, with the speaker's name for "I" and "my".
+
+    Args:
+        piece: the piece.
+        begin: its first word, counted with those before the piece.
+        end: its last word.
+    """
+    first = len(piece.before)
+    if begin >= first:
+        text = piece.text[piece.words[begin - first].begin : piece.words[end - first].end]
+    else:
+        end = min(end, first - 1)
+        text = _SPACE_BEFORE_SIGN.sub(r"\1", " ".join(piece.before[begin : end + 1]))
+    return _OF_SPEAKER.sub(lambda found: f"{piece.speaker}'s" if found["own"] else piece.speaker, text)
