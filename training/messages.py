@@ -13,10 +13,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-KINDS: Final = ("state", "begins", "ends", "never", "happened", "planned")
-TIME_KINDS: Final = ("on", "since", "for", "until", "span", "from", "by", "during")
+from worldthread.extract.reader.events import KINDS, TIME_KINDS
 
 
 class Labelled(NamedTuple):
@@ -56,7 +55,7 @@ def problem_of(event: str) -> str | None:
         return f"no such kind: {parts[0]!r}"
     if not all(parts):
         return "an empty part"
-    if len(parts) == 5 and not re.match(rf"(?:{'|'.join(TIME_KINDS)}): \S", parts[4]):
+    if len(parts) == 5 and not re.match(rf"(?:{'|'.join(TIME_KINDS[1:])}): \S", parts[4]):
         return f"no such time: {parts[4]!r}"
     return None
 

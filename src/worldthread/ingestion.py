@@ -298,9 +298,9 @@ class Ingestion:
         Returns:
             What was done.
         """
-        # messages of one time keep their order: the passages of each end at that time, microseconds apart
         from worldthread.extract.base import settles_locally
 
+        # messages of one time keep their order: the passages of each end at that time, microseconds apart
         outcomes.sort(key=lambda outcome: in_order(outcome.episode))
         # other writers wait until a batch ends, so it never waits for a model
         is_batch = bool(outcomes) and not again and settles_locally(extractor)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import os
+from pkgutil import resolve_name
 from typing import Final
 
 from worldthread.errors import InputError
@@ -36,6 +36,5 @@ def extractor(name: str | None = None) -> Extractor | None:
         return None
     if chosen not in EXTRACTORS:
         raise InputError(f"no extractor is called {chosen!r}; extractors are: {', '.join(sorted(EXTRACTORS))}")
-    module, _, attribute = EXTRACTORS[chosen].partition(":")
-    made: Extractor = getattr(importlib.import_module(module), attribute)()
+    made: Extractor = resolve_name(EXTRACTORS[chosen])()
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from worldthread.extract.prose.patterns import aspect_of
@@ -63,7 +64,7 @@ def fact_of(event: MessageEvent, at: float | None) -> Fact | None:
     if fact is None:
         return None
     aspect = None if event.kind in ("happened", "planned") else aspect_of(fact)
-    return Fact(fact.subject, relation, fact.object, aspect, bounds.valid_from, bounds.valid_to, bounds.begins_by)
+    return replace(fact, aspect=aspect, **bounds._asdict())
 
 
 def ended_by(event: MessageEvent, at: float | None) -> Ended | None:
