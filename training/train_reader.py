@@ -158,7 +158,8 @@ class Training:
                     if self.step >= self.total:
                         return
                     self.reader.train()
-                    parts = losses(self.reader, batch_of(items, indices, said))
+                    with torch.autocast("cpu", torch.bfloat16, enabled=self._options.half):
+                        parts = losses(self.reader, batch_of(items, indices, said))
                     self._optimizer.zero_grad()
                     sum(parts.values(), torch.tensor(0.0)).backward()
                     nn.utils.clip_grad_norm_(self.reader.parameters(), 1.0)
@@ -186,6 +187,9 @@ def parsed_options() -> argparse.Namespace:
     parser.add_argument("--start", type=Path, help="a checkpoint whose weights are taken to begin with")
     parser.add_argument("--checkpoint", type=Path, help="is written, and gone on from")
     parser.add_argument("--write", type=Path, help="a folder for the model that the package reads")
+    parser.add_argument(
+        "--half", action="store_true", help="multiply in sixteen bits: twice as fast where the processor has bfloat16"
+    )
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 
