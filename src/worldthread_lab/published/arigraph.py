@@ -89,7 +89,9 @@ def arigraph(query: Query, index: RetrievalIndex, settings: AriGraphSettings | N
     return Scores(episodes, statements, PathDescriptions(numbers, lambda number: _path(index, found, number)))
 
 
-def search_for_items(items: Mapping[str, int], index: RetrievalIndex, embed: Embed, width: int) -> dict[int, str]:
+def search_for_items(
+    items: Mapping[str, int], index: RetrievalIndex, embed: Embed, width: int, least: float | None = None
+) -> dict[int, str]:
     """Search the facts for several queries, each to a depth of its own (Algorithm 1: the crucial items).
 
     Args:
@@ -97,6 +99,7 @@ def search_for_items(items: Mapping[str, int], index: RetrievalIndex, embed: Emb
         index: the index.
         embed: embeds the queries, and names of objects.
         width: how many facts a query finds at most, at least 1.
+        least: facts with a lower inner product are not found; ``None`` for no limit.
 
     Returns:
         The numbers of the facts found, with the item that found each first, in the order of items and levels.
@@ -105,7 +108,7 @@ def search_for_items(items: Mapping[str, int], index: RetrievalIndex, embed: Emb
     if not items:
         return found
     for (name, depth), vector in zip(items.items(), embed(list(items)), strict=True):
-        settings = AriGraphSettings(depth=depth, width=width, theses=False, embed=embed)
+        settings = AriGraphSettings(depth=depth, width=width, least=least, theses=False, embed=embed)
         scores = arigraph(Query(name, vector), index, settings).statements
         numbers = np.flatnonzero(np.isfinite(scores))
         for number in numbers[np.argsort(-scores[numbers], kind="stable")].tolist():

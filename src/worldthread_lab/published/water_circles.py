@@ -11,6 +11,19 @@ it touches the theses and episodes of every object that it leaves from; it does 
   proper name or number, 1/2 for a common noun.
 
 Equal ranks are ordered by similarity to the question, where PersonalAI leaves the order to the database.
+
+The paper returns the best of each kind, up to the limits of :class:`WaterCirclesSettings`. The published code, with
+``selection="code"``, chooses for each of n starts separately:
+
+* primary facts as this start's circle has them: all of ``chain_triplets_num`` when n is 1, half when 2, else 3/10. The
+  strict filter compares the facts of one circle;
+* theses and episodes that name another entity, or any of the kind when none does; a text belongs to the first start
+  whose circle touches it. With the strict filter all of ``hyper_num`` and ``episodic_num`` when n is 1, .67 when 2,
+  else 1/2 and .67; without the filter .67;
+* secondary facts only where little else was found: with the strict filter, ``other_triplets_num`` when there is no
+  primary fact and fewer than two texts; without the filter, 3/2 of it when texts and facts, counted for each start,
+  are fewer than 20. This is the limit for each start, direction of the fact and step from the start; primary facts can
+  take places, too.
 """
 
 from __future__ import annotations
@@ -18,7 +31,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias
+from itertools import permutations, product
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +55,19 @@ from worldthread_lab.published.traversal import (
 )
 
 _Part: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64], Callable[[int], GraphPath]]
+_Best: TypeAlias = Callable[
+    [NDArray[np.integer[Any]], NDArray[np.float64], int], tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
+]
 
 _FAR: Final = 1 << 20  # distance of what a circle has not reached
 _PRIMARY: Final = 1.0
 _SIMILARITY: Final = 0.49  # of the score; below the least difference of two counts
+_FACT_SHARES: Final = (1.0, 0.5, 0.3)  # of a limit, for each of one, two, and three or more starts
+_THESIS_SHARES: Final = (1.0, 0.67, 0.5)
+_EPISODE_SHARES: Final = (1.0, 0.67, 0.67)
+_LOOSE_SHARES: Final = (0.67, 0.67, 0.67)  # of texts without the strict filter
+_FEW_TEXTS: Final = 2
+_FEW_RESULTS: Final = 20
 
 
 @dataclass(frozen=True)
@@ -61,6 +84,8 @@ class WaterCirclesSettings:
             at 1 two circles meet only where one of them touches the start of the other.
         vertices: letters of the kinds of vertices that may be stepped on.
         nearest: see :func:`~worldthread_lab.published.linking.entities_of`.
+        selection: what is returned of what the circles find, as in the "paper" or as in the published "code"; see the
+            module.
     """
 
     strict_filter: bool = True
@@ -71,10 +96,13 @@ class WaterCirclesSettings:
     depth: int = 2
     vertices: str = LETTERS
     nearest: int = 0
+    selection: Literal["paper", "code"] = "paper"
 
     def __post_init__(self) -> None:
         if self.depth < 1:
             raise InputError(f"depth must be at least 1, not {self.depth}")
+        if self.selection not in ("paper", "code"):
+            raise InputError(f"selection must be 'paper' or 'code', not {self.selection!r}")
 
 
 @dataclass(frozen=True)
@@ -149,7 +177,11 @@ def water_circles(
     circles = [circle_around(start, graph, settings.depth) for start in named.starts.tolist()]
     if not circles:
         return nothing(index)
-    parts = [*_facts(circles, named, graph, similarity, settings), *_texts(circles, named, graph, similarity, settings)]
+    facts = _passed_facts(circles, named, graph, settings.depth)
+    texts = _touched_texts(circles, named, graph)
+    best = partial(_best, graph=graph, similarity=similarity)
+    choose = _as_in_the_code if settings.selection == "code" else _as_in_the_paper
+    parts = choose(facts, texts, settings, best)
     labels = np.concatenate([labels for labels, _, _ in parts])
     values = np.concatenate([values for _, values, _ in parts]).astype(np.float32)
     paths = {label: path for part, _, path in parts for label in part.tolist()}
@@ -180,46 +212,137 @@ def circle_around(start: int, graph: FilteredGraph, depth: int) -> Circle:
     return Circle(start, vertices, steps, np.unique(np.concatenate(passed)), np.unique(np.concatenate(texts)))
 
 
-def _facts(
-    circles: list[Circle],
-    named: Entities,
-    graph: FilteredGraph,
-    similarity: QuestionSimilarity,
-    settings: WaterCirclesSettings,
-) -> list[_Part]:
-    """Return the chosen facts, first primary, then secondary: labels, scores, and what returns the path of a label."""
+@dataclass(frozen=True)
+class _PassedFacts:
+    """The facts that circles pass.
+
+    Args:
+        labels: of the facts, shape (facts,).
+        steps: from the start of each circle to the two ends of each fact, shape (circles, facts, 2).
+        count: how many other entities a fact touches, 0 where the circle does not pass it, shape (circles, facts).
+        is_primary: whether a fact is primary as a circle passes it, shape (circles, facts).
+        path: returns the shortest path from a start over the fact of a label.
+    """
+
+    labels: NDArray[np.integer[Any]]
+    steps: Numbers
+    count: NDArray[np.float64]
+    is_primary: NDArray[np.bool_]
+    path: Callable[[int], GraphPath]
+
+
+@dataclass(frozen=True)
+class _TouchedTexts:
+    """The theses or the episodes that circles touch.
+
+    Args:
+        labels: of the texts, shape (texts,).
+        touched: whether a circle touches a text, shape (circles, texts).
+        count: how many other entities a text names, 0 where the circle does not touch it, shape (circles, texts).
+        path: returns the shortest path from a start to the text of a label.
+    """
+
+    labels: NDArray[np.integer[Any]]
+    touched: NDArray[np.bool_]
+    count: NDArray[np.float64]
+    path: Callable[[int], GraphPath]
+
+
+def _passed_facts(circles: list[Circle], named: Entities, graph: FilteredGraph, depth: int) -> _PassedFacts:
     edges = np.unique(np.concatenate([circle.passed for circle in circles]))
-    if not len(edges):
-        return []
-    steps = np.array([circle.distances(graph.full.ends[edges].ravel()).reshape(-1, 2) for circle in circles])
-    passes = steps.min(2) < settings.depth  # (circles, edges)
-    is_primary = np.zeros(len(edges), bool)
-    count = np.zeros(len(edges), np.int64)
-    ends = graph.full.ends[edges]
+    ends, labels = graph.full.ends[edges], graph.labels[edges]
+    steps = np.array([circle.distances(ends.ravel()).reshape(-1, 2) for circle in circles])
+    passes = steps.min(2) < depth
     touched = (ends[:, :, None] == named.vertices).any(1)  # (edges, entities)
-    for i, circle in enumerate(circles):
-        others = touched[:, named.vertices != circle.start].sum(1)
-        count = np.maximum(count, np.where(passes[i], others, 0))
-        for near, far in ((0, 1), (1, 0)):
-            outwards = passes[i] & (steps[i, :, near] < steps[i, :, far])
-            for j in range(len(circles)):
-                if j != i:
-                    limit = np.minimum(settings.depth, steps[j, :, near])
-                    is_primary |= outwards & (steps[j, :, far] <= limit)
-    is_primary |= count > 0
-    secondary = np.flatnonzero(~is_primary)
-    if settings.strict_filter and count.max() > 1:
-        is_primary &= count == count.max()
-    labels = graph.labels[edges]
+    others = np.array([touched[:, named.vertices != circle.start].sum(1) for circle in circles])
+    count = np.where(passes, others, 0)
+    is_primary = count > 0
+    for (i, j), (near, far) in product(permutations(range(len(circles)), 2), ((0, 1), (1, 0))):
+        outwards = passes[i] & (steps[i, :, near] < steps[i, :, far])
+        is_primary[i] |= outwards & (steps[j, :, far] <= np.minimum(depth, steps[j, :, near]))
     path = partial(_path_of_fact, circles, dict(zip(labels.tolist(), edges.tolist(), strict=True)), graph)
-    found: list[_Part] = []
-    for rows, base, most in (
-        (np.flatnonzero(is_primary), _PRIMARY, settings.chain_triplets_num),
-        (secondary, 0.0, settings.other_triplets_num),
+    return _PassedFacts(labels, steps, count.astype(np.float64), is_primary, path)
+
+
+def _touched_texts(circles: list[Circle], named: Entities, graph: FilteredGraph) -> tuple[_TouchedTexts, _TouchedTexts]:
+    """Return the theses and the episodes."""
+    texts = np.unique(np.concatenate([circle.texts for circle in circles]))
+    names = np.zeros((len(named.vertices), len(texts)), bool)
+    for i, vertex in enumerate(named.vertices.tolist()):
+        names[i] = np.isin(texts, graph.steps_from(vertex)[0])
+    others = np.array([(named.weights * (named.vertices != circle.start)) @ names for circle in circles])
+    touched = np.array([np.isin(texts, circle.texts, assume_unique=True) for circle in circles])
+    count = np.where(touched, others, 0)
+    numbers, kinds = np.divmod(texts, KINDS)
+    labels = np.where(kinds == EPISODE, -1 - numbers, numbers)
+    path = partial(_path_of_text, circles, graph)
+    theses, episodes = (
+        _TouchedTexts(labels[of_kind], touched[:, of_kind], count[:, of_kind], path)
+        for of_kind in (kinds == THESIS, kinds == EPISODE)
+    )
+    return theses, episodes
+
+
+def _as_in_the_paper(
+    facts: _PassedFacts, texts: tuple[_TouchedTexts, _TouchedTexts], settings: WaterCirclesSettings, best: _Best
+) -> list[_Part]:
+    """Return what is chosen by limits for everything: labels, scores, and what returns the path of a label."""
+    count, is_primary = facts.count.max(0), facts.is_primary.any(0)
+    secondary = np.flatnonzero(~is_primary)
+    if settings.strict_filter and count.max(initial=0) > 1:
+        is_primary &= count == count.max()
+    primary = np.flatnonzero(is_primary)
+    labels, values = best(facts.labels[primary], count[primary] + _PRIMARY, settings.chain_triplets_num)
+    chosen: list[_Part] = [
+        (labels, values, facts.path),
+        (*best(facts.labels[secondary], count[secondary], settings.other_triplets_num), facts.path),
+    ]
+    for of_kind, most in zip(texts, (settings.hyper_num, settings.episodic_num), strict=True):
+        chosen.append((*best(of_kind.labels, of_kind.count.max(0), most), of_kind.path))
+    return chosen
+
+
+def _as_in_the_code(
+    facts: _PassedFacts, texts: tuple[_TouchedTexts, _TouchedTexts], settings: WaterCirclesSettings, best: _Best
+) -> list[_Part]:
+    """Return what is chosen by limits for each start: labels, scores, and what returns the path of a label."""
+    at = min(len(facts.steps), len(_FACT_SHARES)) - 1
+    chosen: list[_Part] = []
+    for of_kind, number, shares in (
+        (texts[0], settings.hyper_num, _THESIS_SHARES),
+        (texts[1], settings.episodic_num, _EPISODE_SHARES),
     ):
-        chosen, values = _best(labels[rows], count[rows].astype(np.float64), most, graph, similarity)
-        found.append((chosen, values + base, path))
-    return found
+        most = int(number * (shares if settings.strict_filter else _LOOSE_SHARES)[at])
+        chosen += _texts_of_each_start(of_kind, most, best)
+    found = sum(len(labels) for labels, _, _ in chosen)
+    values: dict[int, float] = {}  # of facts, by label
+    most = int(settings.chain_triplets_num * _FACT_SHARES[at])
+    for own, is_primary in zip(facts.count, facts.is_primary, strict=True):
+        is_best = is_primary & (own > 1) if settings.strict_filter and own.max(initial=0) > 1 else is_primary
+        primary = best(facts.labels[is_best], own[is_best] + _PRIMARY, most)
+        _keep_highest(values, primary)
+        found += len(primary[0])
+    if (not values and found < _FEW_TEXTS) if settings.strict_filter else found < _FEW_RESULTS:
+        most = settings.other_triplets_num if settings.strict_filter else int(1.5 * settings.other_triplets_num)
+        for own, near, step in product(facts.steps, (0, 1), range(settings.depth)):
+            labels = facts.labels[own[:, near] == step]
+            _keep_highest(values, best(labels, np.zeros(len(labels)), most))
+    return [*chosen, (np.array(list(values), np.int64), np.array(list(values.values())), facts.path)]
+
+
+def _texts_of_each_start(texts: _TouchedTexts, most: int, best: _Best) -> list[_Part]:
+    """Return up to ``most`` theses, or episodes, for each start, as the published code chooses them."""
+    first = texts.touched.argmax(0)
+    count = texts.count[first, np.arange(len(first))]
+    is_usable = count > 0 if (count > 0).any() else np.ones(len(count), bool)
+    owned = (is_usable & (first == i) for i in range(len(texts.touched)))
+    return [(*best(texts.labels[own], count[own], most), texts.path) for own in owned]
+
+
+def _keep_highest(values: dict[int, float], found: tuple[NDArray[np.integer[Any]], NDArray[np.float64]]) -> None:
+    """Keep the scores of what was found where they are higher than those that are known."""
+    for label, value in zip(*(part.tolist() for part in found), strict=True):
+        values[label] = max(value, values.get(label, value))
 
 
 def _path_of_fact(circles: list[Circle], edges: dict[int, int], graph: FilteredGraph, label: int) -> GraphPath:
@@ -229,33 +352,6 @@ def _path_of_fact(circles: list[Circle], edges: dict[int, int], graph: FilteredG
     row, column = np.unravel_index(steps.argmin(), steps.shape)
     before = circles[row].path_to(int(ends[column]), graph)
     return GraphPath([*before.vertices, int(ends[1 - column])], [*before.edges, edges[label]])
-
-
-def _texts(
-    circles: list[Circle],
-    named: Entities,
-    graph: FilteredGraph,
-    similarity: QuestionSimilarity,
-    settings: WaterCirclesSettings,
-) -> list[_Part]:
-    """Return the chosen theses, then episodes: labels, scores, and what returns the path of a label."""
-    texts = np.unique(np.concatenate([circle.texts for circle in circles]))
-    names = np.zeros((len(named.vertices), len(texts)), bool)
-    for i, vertex in enumerate(named.vertices.tolist()):
-        names[i] = np.isin(texts, graph.steps_from(vertex)[0])
-    total = named.weights @ names
-    count = np.zeros(len(texts))
-    for circle in circles:
-        own = (named.weights * (named.vertices == circle.start)) @ names
-        count = np.maximum(count, np.where(np.isin(texts, circle.texts, assume_unique=True), total - own, 0))
-    numbers, kinds = np.divmod(texts, KINDS)
-    found: list[_Part] = []
-    for kind, most in ((THESIS, settings.hyper_num), (EPISODE, settings.episodic_num)):
-        rows = np.flatnonzero(kinds == kind)
-        labels = -1 - numbers[rows] if kind == EPISODE else numbers[rows]
-        chosen, values = _best(labels, count[rows], most, graph, similarity)
-        found.append((chosen, values, partial(_path_of_text, circles, graph)))
-    return found
 
 
 def _path_of_text(circles: list[Circle], graph: FilteredGraph, label: int) -> GraphPath:

@@ -102,3 +102,14 @@ def test_what_is_offered_fits() -> None:
     told = render_state(archive.states[7])
     assert told.startswith("7: score 0, 7 moves from the beginning, reached 1 times, chosen 0 times\n   sees: 7 word")
     assert len(told) < 650
+
+
+def test_what_is_removed_is_offered_again_once_it_is_reached_again() -> None:
+    for offers_all in (False, True):
+        archive = Archive(replace(DEFAULT_SETTINGS, offers_all=offers_all))
+        for number in range(3):
+            archive.record(step(number, f"Room {number}.", state=f"s{number}"), number)
+        archive.states[1].is_removed = True
+        assert [state.number for state in archive.offer(9_000)] == [0, 2]
+        archive.record(step(7, "Room 1.", state="s1"), 5)
+        assert [state.number for state in archive.offer(9_000)] == [0, 1, 2]

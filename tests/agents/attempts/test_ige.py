@@ -62,3 +62,21 @@ def test_a_single_state_is_no_choice(play_with: Any) -> None:
     assert "select" not in played.by_purpose
     assert played.returns == [0]
     assert "it is the only one" in played.reasons[2]
+
+
+def test_the_model_may_remove_states_from_which_nothing_more_is_to_be_had(play_with: Any) -> None:
+    answers = iter([{"index": 2, "remove": [1, 2, 9]}, {"index": 0, "remove": []}])
+    played = play_with(
+        "ige",
+        ["take coin", "go east", "go west", "look"],
+        {"select": lambda request: json.dumps({"thought": "because"} | next(answers))},
+        moves=6,
+        attempt_moves=2,
+        removes_states=True,
+    )
+    first, second = (re.findall(r"^(\d+): score", asked, re.M) for asked in played.by_purpose["select"])
+    assert first == ["0", "1", "2"]
+    assert second == ["0", "2", "3"], "the chosen state stays"
+    assert played.agent.failures == {"select": 1}
+    assert "the model removed state 9, which was not offered" in played.reasons[2]
+    assert not any('"remove"' in asked for asked in play_with("ige", moves=3, attempt_moves=2).by_purpose["select"])

@@ -177,6 +177,12 @@ def test_ways_that_are_told_in_other_words_are_exits_too() -> None:
     assert memory.unexplored() == [("kitchen", "east"), ("kitchen", "north"), ("kitchen", "south")]
 
 
+def test_triplets_less_similar_than_a_limit_are_not_found() -> None:
+    assert any("chest" in recalled for recalled in through(player()[0], 3))
+    agent, _ = player(least=1.01)
+    assert through(agent, 3) == ["", "", ""]
+
+
 @pytest.mark.parametrize("settings", [{"width": 0}, {"moments": -1}])
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, int]) -> None:
     with pytest.raises(InputError, match="width must be"):

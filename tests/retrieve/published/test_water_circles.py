@@ -144,6 +144,79 @@ def test_a_search_that_begins_at_a_thesis_returns_it_and_goes_on_from_its_object
     assert graph.found(water_circles(graph.query("nothing"), graph.index)) == {}
 
 
-def test_a_circle_has_at_least_one_step() -> None:
+def test_settings_that_make_no_sense_are_refused() -> None:
     with pytest.raises(InputError, match="depth must be at least 1, not 0"):
         WaterCirclesSettings(depth=0)
+    with pytest.raises(InputError, match="selection must be 'paper' or 'code', not 'both'"):
+        WaterCirclesSettings(selection="both")  # type: ignore[arg-type]
+
+
+# -- as in the published code -----------------------------------------------------------------------------------------
+
+
+def as_in_the_code(graph: Any, question: str, **settings: Any) -> dict[str, float]:
+    """What is found at depth 1, without the episodes."""
+    scores = water_circles(
+        graph.query(question), graph.index, WaterCirclesSettings(depth=1, selection="code", **settings)
+    )
+    return {name: score for name, score in graph.found(scores).items() if "Told" not in name}
+
+
+def test_the_code_returns_secondary_facts_only_where_there_is_no_primary_one(small: Any) -> None:
+    graph = bridge(small)
+    joined = as_in_the_code(graph, "What joins Anna and Oslo?", episodic_num=0)
+    assert joined.keys() == {str(fact) for fact in BRIDGE}
+    alone = as_in_the_code(graph, "Who is Anna?", episodic_num=0)
+    assert alone.keys() == {"Anna, works for, Acme", "Anna, likes, tea"}
+    assert max(alone.values()) < 1
+    assert as_in_the_code(graph, "Who is Anna?") == {}, "two episodes are enough"
+
+
+def test_the_limit_of_secondary_facts_is_for_each_start_and_direction(small: Any) -> None:
+    graph = small()
+    for at in range(4):
+        graph.state(Fact("Anna", "likes", f"tea {at}"), Fact(f"aunt {at}", "knows", "Anna"), at=at)
+    found = as_in_the_code(graph, "Who is Anna?", episodic_num=0, other_triplets_num=2)
+    assert sorted(name.split(", ")[1] for name in found) == ["knows", "knows", "likes", "likes"]
+    loose = as_in_the_code(graph, "Who is Anna?", episodic_num=0, other_triplets_num=2, strict_filter=False)
+    assert len(loose) == 6
+
+
+def test_without_the_strict_filter_secondary_facts_are_returned_unless_much_was_found(small: Any) -> None:
+    graph = bridge(small)
+    loose = {"strict_filter": False, "episodic_num": 0}
+    found = as_in_the_code(graph, "What joins Anna and Oslo?", **loose)
+    assert {name for name, score in found.items() if score >= 1} == {str(fact) for fact in BRIDGE}
+    assert {name for name, score in found.items() if score < 1} == {"Anna, likes, tea", "Oslo, is in, Norway"}
+    for at in range(40):
+        graph.state(Fact("Anna", f"visited in year {at}", "Oslo"), at=10 + at)
+    found = as_in_the_code(graph, "What joins Anna and Oslo?", **loose)
+    assert len(found) == 12, "half of the limit of primary facts, and both starts have the same"
+    assert min(found.values()) >= 1
+
+
+@pytest.mark.parametrize(("names", "each"), [(("Anna", "Ben"), 5), (("Anna", "Ben", "Carla"), 3)])
+def test_the_limits_of_the_code_are_shares_for_each_start(small: Any, names: tuple[str, ...], each: int) -> None:
+    graph = small()
+    for at, name in enumerate(names):
+        for number in range(9):
+            graph.state(Fact(name, f"wrote letter {number} to", names[at - 1]), at=10 * at + number)
+    found = as_in_the_code(graph, " and ".join(names), chain_triplets_num=10, episodic_num=0)
+    assert each <= len(found) <= each * len(names)
+
+
+def test_texts_of_the_code_belong_to_the_first_start_and_name_another_unless_none_does(small: Any) -> None:
+    graph = small()
+    alone = [Thesis(f"Anna sang song {number}", ("Anna",)) for number in range(4)]
+    both = [Thesis(f"Anna met Ben on day {number}", ("Anna", "Ben")) for number in range(4)]
+    for at, thesis in enumerate(alone):
+        graph.state(thesis, at=at)
+    graph.state(Thesis("Ben slept", ("Ben",)), at=8)
+    found = as_in_the_code(graph, "Did Anna ever see Ben?", hyper_num=3)
+    assert len(found) == 3, "none names both: two of Anna, and the one of Ben"
+    assert "Ben slept" in found
+    for at, thesis in enumerate(both):
+        graph.state(thesis, at=10 + at)
+    found = as_in_the_code(graph, "Did Anna ever see Ben?", hyper_num=3)
+    assert len(found) == 2
+    assert found.keys() <= {str(thesis) for thesis in both}

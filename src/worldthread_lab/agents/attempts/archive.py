@@ -21,6 +21,7 @@ class ArchivedState:
         moves: the moves of that path.
         reached: how often it was reached.
         chosen: how often it was returned to.
+        is_removed: whether it is not offered until it is reached again.
     """
 
     number: int
@@ -28,6 +29,7 @@ class ArchivedState:
     moves: int
     reached: int = 1
     chosen: int = 0
+    is_removed: bool = False
 
     @property
     def rank(self) -> tuple[float, int, int, int]:
@@ -64,6 +66,7 @@ class Archive:
             return
         known = self.states[number]
         known.reached += 1
+        known.is_removed = False
         if (-step.score, moves) < (-known.step.score, known.moves):
             known.step, known.moves = step, moves
 
@@ -73,7 +76,8 @@ class Archive:
         First comes the most promising state of every place (:attr:`ArchivedState.rank`; of states with equal score and
         inventory only one is offered), the place with the best one first; then the second one of every place, and so
         on. A place is the room in the memory; where the memory knows none, the observation. With
-        :attr:`AttemptSettings.offers_all`, every state is offered, the most promising first as long as they fit.
+        :attr:`AttemptSettings.offers_all`, every state is offered, the most promising first as long as they fit. States
+        that are removed are left out.
 
         Args:
             limit: characters of the rendered states; the first one is offered in any case.
@@ -81,11 +85,12 @@ class Archive:
         Returns:
             The states by number.
         """
+        ranked = sorted((state for state in self.states if not state.is_removed), key=lambda state: state.rank)
         if self.settings.offers_all:
-            return self._fitting(sorted(self.states, key=lambda state: state.rank), limit)
+            return self._fitting(ranked, limit)
         places: defaultdict[str, list[ArchivedState]] = defaultdict(list)
         offered_before: set[tuple[str, float, str]] = set()
-        for state in sorted(self.states, key=lambda state: state.rank):
+        for state in ranked:
             place = state.step.place or state.step.text
             same = (place, state.step.score, state.step.inventory)
             if same not in offered_before:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from worldthread.models.chat import ChatModel
-from worldthread_lab.agents.attempts.archive_agent import ArchiveAgent
+from worldthread_lab.agents.attempts.archive_agent import ArchiveAgent, SelectionAndRemoval
 from worldthread_lab.agents.base import AgentMemory
 
 
@@ -19,16 +19,29 @@ class IntelligentGoExplore(ArchiveAgent):
         memory: takes the episodes, and answers with what is known.
         model: the chat model.
         temperature: of all answers; 0 or more.
+        removes_states: whether the model also names states to remove from the archive, as in the published code for
+            TextWorld. The GLoW paper, which plays Jericho with IGE, has no such step.
         options: those of :class:`~worldthread_lab.agents.attempts.base.AttemptAgent`.
     """
 
     name: Final = "ige"
 
-    def __init__(self, memory: AgentMemory, model: ChatModel, *, temperature: float = 0.3, **options: Any) -> None:
+    def __init__(
+        self,
+        memory: AgentMemory,
+        model: ChatModel,
+        *,
+        temperature: float = 0.3,
+        removes_states: bool = False,
+        **options: Any,
+    ) -> None:
         super().__init__(memory, model, temperature=temperature, **options)
+        self.removes_states = removes_states
 
     def _context(self, limit: int) -> str:
         return ""
 
     def _next_start(self) -> tuple[int, str]:
+        if self.removes_states:
+            return self._select("choose_and_remove", SelectionAndRemoval)
         return self._select("choose_promising")

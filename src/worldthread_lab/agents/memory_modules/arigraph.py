@@ -70,14 +70,16 @@ class AriGraphModule(MemoryModule):
     :mod:`worldthread_lab.published.arigraph`; the words of the prompts are ours. As published, only the last step
     of a ``go to`` is extracted, the map is that of the visited rooms joined by triplets of direction, and unexplored
     exits are found in the triplets (Algorithm 3). Unlike the published code, the present room comes from the game's
-    text instead of the engine, the room moved from is the one before the last move, triplets have no least similarity
-    (the published 0.75 belongs to another embedder), and an observation that the prompt shows anyway is not recalled.
+    text instead of the engine, the room moved from is the one before the last move, and an observation that the prompt
+    shows anyway is not recalled.
 
     An answer about triplets that can be read only in part counts as a failure; the part is used.
 
     Args:
         context: asks the model, embeds; its memory knows where the player is.
         width: triplets that each query finds, at least 1.
+        least: triplets with a lower cosine similarity to the query are not found, within [-1, 1]; ``None`` for no
+            limit. The published code has .75, for Contriever.
         moments: past observations that are recalled, 0 for none ("without episodic memory").
 
     Raises:
@@ -86,13 +88,16 @@ class AriGraphModule(MemoryModule):
 
     name: ClassVar[str] = "arigraph"
 
-    def __init__(self, context: ModuleContext, *, width: int = WIDTH, moments: int = MOMENTS) -> None:
+    def __init__(
+        self, context: ModuleContext, *, width: int = WIDTH, least: float | None = None, moments: int = MOMENTS
+    ) -> None:
         super().__init__(context)
         if width < 1 or moments < 0:
             raise InputError(f"width must be at least 1 and moments at least 0, not {width} and {moments}")
         self.graph: TemporalGraph = TemporalGraph()
         """The triplets that hold, and those that ended; an episode for each observation that was read."""
         self._width = width
+        self._least = least
         self._moments = moments
         self._index = EpisodeIndex(self.graph, context.load_embedder())
         self._extractor = AriGraphExtractor(self._ask_triplets, self._ask_outdated)
@@ -195,7 +200,8 @@ class AriGraphModule(MemoryModule):
         depths = {item.name.strip().lower(): item.depth for item in items}
         if not depths:
             return {}
-        numbers = search_for_items(depths, self._index.retrieval_index(), self._index.embedder.embed, self._width)
+        index, embed = self._index.retrieval_index(), self._index.embedder.embed
+        numbers = search_for_items(depths, index, embed, self._width, self._least)
         statements = ((self.graph.numbered_statement(number), name) for number, name in numbers.items())
         return {statement: name for statement, name in statements if isinstance(statement, Fact)}
 

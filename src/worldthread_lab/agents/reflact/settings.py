@@ -12,8 +12,8 @@ from worldthread.errors import InputError
 class ReflActSettings:
     """When :class:`~worldthread_lab.agents.reflact.agent.ReflAct` calls its helpers, and how long prompts are.
 
-    The helpers, their periods and the scores of the critic follow the description of the zorkclaw agent; which of the
-    numbers below are its own is not recorded. Nothing was tuned on games: every value was chosen by hand.
+    The helpers, their periods and the scores of the critic follow the description of the zorkclaw agent. Numbers that
+    it states are marked "as in zorkclaw"; the others were chosen by hand. Nothing was tuned on games.
 
     Args:
         version: of the prompts and of the helpers: 3, or one before, as runs of earlier releases have it: 2 has every
