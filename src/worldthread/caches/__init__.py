@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-import importlib
+from pkgutil import resolve_name
 from typing import Final
 
 from worldthread.caches.base import Cache, CacheLimits, shown_address
@@ -48,6 +48,5 @@ def open_cache(address: str, kind: str, limits: CacheLimits | None = None) -> Ca
     if ":" not in address or scheme not in CACHES:
         known = ", ".join(sorted(CACHES))
         raise InputError(f"there is no cache for the address {shown_address(address)!r}; schemes are: {known}")
-    module, _, name = CACHES[scheme].partition(":")
-    opened: Cache = getattr(importlib.import_module(module), name)(address, kind, limits or CacheLimits())
+    opened: Cache = resolve_name(CACHES[scheme])(address, kind, limits or CacheLimits())
     return opened

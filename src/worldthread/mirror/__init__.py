@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-import importlib
+from pkgutil import resolve_name
 from typing import Final
 
 from worldthread.caches.base import shown_address
@@ -50,6 +50,5 @@ def open_graph(address: str) -> GraphServer:
     if "://" not in address or scheme not in GRAPH_SERVERS:
         known = ", ".join(sorted(GRAPH_SERVERS))
         raise InputError(f"there is no graph database for {shown_address(address)!r}; schemes are: {known}")
-    module, _, name = GRAPH_SERVERS[scheme].partition(":")
-    opened: GraphServer = getattr(importlib.import_module(module), name)(address)
+    opened: GraphServer = resolve_name(GRAPH_SERVERS[scheme])(address)
     return opened

@@ -14,6 +14,7 @@ import importlib
 import os
 import warnings
 from collections.abc import Callable, Collection
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final
 
 from worldthread.errors import InputError
@@ -170,6 +171,5 @@ def _embedder_of(stored_name: str) -> Embedder | None:
 
 
 def _imported(place: str) -> Callable[..., Embedder]:
-    module, _, attribute = place.partition(":")
-    found: Callable[..., Embedder] = getattr(importlib.import_module(module), attribute)
+    found: Callable[..., Embedder] = resolve_name(place)
     return found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import Any, Final, TypeAlias
 
 from worldthread import extensions
@@ -107,8 +107,7 @@ def _parsed(text: str) -> dict[str, Any]:
 def _function(name: str) -> Method:
     found: Method
     if name in METHODS:  # first, so that a question does not wait for the metadata of all packages
-        module, _, attribute = METHODS[name].partition(":")
-        found = getattr(importlib.import_module(module), attribute)
+        found = resolve_name(METHODS[name])
     elif name in methods():
         found = extensions.load_extension(extensions.METHODS, name)
     else:

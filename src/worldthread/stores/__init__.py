@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from worldthread.errors import InputError
@@ -57,8 +57,7 @@ def open_store(address: str | os.PathLike[str] | None, **options: Any) -> Store:
         return SQLiteStore.open(None if address == ":memory:" else address, **options)
     if scheme not in STORES:
         raise InputError(f"there is no store for {scheme}:// addresses; stores are: {', '.join(sorted(STORES))}")
-    module, _, name = STORES[scheme].partition(":")
-    store: type[Store] = getattr(importlib.import_module(module), name)
+    store: type[Store] = resolve_name(STORES[scheme])
     return store.open(rest, **options)
 
 

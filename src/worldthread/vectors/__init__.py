@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-import importlib
+from pkgutil import resolve_name
 from typing import Final
 
 from worldthread.errors import InputError
@@ -54,6 +54,5 @@ def open_vector_store(address: str, name: str, dimensions: int) -> VectorStore:
     if not colon or scheme.lower() not in VECTOR_STORES:
         known = ", ".join(VECTOR_STORES)
         raise InputError(f"there is no store of vectors for the scheme {scheme[:20]!r}; schemes are: {known}")
-    module, _, kind = VECTOR_STORES[scheme.lower()].partition(":")
-    opened: VectorStore = getattr(importlib.import_module(module), kind)(address, name, dimensions)
+    opened: VectorStore = resolve_name(VECTOR_STORES[scheme.lower()])(address, name, dimensions)
     return opened

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import re
 from collections.abc import Callable, Collection
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from worldthread.errors import InputError
@@ -83,10 +83,10 @@ def agent_class(name: str, allow_code: Collection[str] = ()) -> type[Agent]:
     """
     require_agent(name, allow_code)
     if name in AGENTS:
-        found = _imported(AGENTS[name])
+        found = resolve_name(AGENTS[name])
     else:
         try:
-            found = _imported(name)
+            found = resolve_name(name)
         except (ImportError, AttributeError, ValueError) as error:
             raise InputError(f"the agent {name!r} cannot be imported: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Agent)):
@@ -114,11 +114,6 @@ def require_agent(name: str, allow_code: Collection[str] = ()) -> None:
     if path is None:
         raise InputError(f"an agent of your own is named as package.module:Class, not {name!r}")
     require_allowed(path["module"], allow_code, f"the agent {name!r}")
-
-
-def _imported(path: str) -> object:
-    module, _, attribute = path.partition(":")
-    return getattr(importlib.import_module(module), attribute)
 
 
 def agent_options(kind: type[Agent]) -> frozenset[str]:

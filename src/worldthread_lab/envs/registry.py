@@ -18,12 +18,12 @@ passed to :func:`make`; Python raises ``TypeError`` for options that the factory
 
 from __future__ import annotations
 
-import importlib
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal
 
 from worldthread.errors import InputError, MissingExtraError, UnknownGameError
@@ -230,8 +230,7 @@ def game_settings(id: str) -> dict[str, Setting]:
 
 
 def _factory(spec: GameSpec) -> Callable[..., Environment]:
-    module, _, name = spec.entry_point.partition(":")
-    factory: Callable[..., Environment] = getattr(importlib.import_module(module), name)
+    factory: Callable[..., Environment] = resolve_name(spec.entry_point)
     return factory
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 from worldthread.errors import InputError
@@ -76,6 +76,5 @@ def memory_module_class(name: str) -> type[MemoryModule]:
         near = difflib.get_close_matches(name, MEMORY_MODULES, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"no memory module named {name!r}{hint} (memory modules are: {', '.join(MEMORY_MODULES)})")
-    module, _, attribute = MEMORY_MODULES[name].partition(":")
-    found: type[MemoryModule] = getattr(importlib.import_module(module), attribute)
+    found: type[MemoryModule] = resolve_name(MEMORY_MODULES[name])
     return found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from worldthread.errors import InputError
@@ -140,8 +140,7 @@ def load(name: str, path: str | os.PathLike[str] | None = None, limit: int | Non
         raise InputError(f"unknown data set {name!r}; choose one of {', '.join(near)}")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         raise InputError(f"limit must be a whole number of at least 1, not {limit!r}")
-    module, _, function = spec.loader.partition(":")
-    loader = getattr(importlib.import_module(f"{__package__}.{module}"), function)
+    loader = resolve_name(f"{__package__}.{spec.loader}")
     options = spec.options | ({"seed": seed} if spec.generated else {})
     dataset: Dataset = loader(find_file(spec.name, spec.files, path), name=name, limit=limit, **options)
     return dataset
