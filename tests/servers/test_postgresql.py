@@ -33,7 +33,7 @@ from worldthread.errors import (
 )
 from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.graph import fold, state_hash
-from worldthread.stores import Store, open_store, postgresql, postgresql_connection
+from worldthread.stores import Store, connected_store, open_store, postgresql, postgresql_connection
 from worldthread.stores.postgresql_access import grant, revoke
 from worldthread.stores.postgresql_tables import MIGRATIONS
 from worldthread.types import Episode, Extraction, Fact
@@ -612,7 +612,7 @@ def test_no_message_and_no_repr_shows_a_password(
         assert "postgresql://" in str(caught.value)
     with Memory(server.tcp_address(name, "owner"), model="none", embedder="fake") as memory:
         shown += [repr(memory), repr(memory.record), repr(memory._store), str(memory._store.location)]
-        shown += [repr(memory._store._connection), repr(memory._store._connection.address)]  # type: ignore[attr-defined]
+        shown += [repr(memory._store._database), repr(memory._store._database.address)]  # type: ignore[attr-defined]
     output = capfd.readouterr()
     text = "\n".join([*shown, caplog.text, output.out, output.err])
     assert secret not in text
@@ -717,7 +717,7 @@ def test_full_durability_asks_the_server_for_it(server: Any, address: str) -> No
     server.sql(f"ALTER DATABASE {database_of(address)} SET synchronous_commit = off")
     with open_store(address) as normal, open_store(address, durability="full") as full:
         for store, expected in ((normal, "off"), (full, "on")):
-            assert store._connection.fetch_one("SHOW synchronous_commit") == (expected,)  # type: ignore[attr-defined]
+            assert store._database.fetch_one("SHOW synchronous_commit") == (expected,)  # type: ignore[attr-defined]
 
 
 def test_a_snapshot_saves_reading_the_texts(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -726,12 +726,12 @@ def test_a_snapshot_saves_reading_the_texts(address: str, monkeypatch: pytest.Mo
         store.append_many(episodes)
         store.save_index("own", {"a": np.arange(5)}, store.graph, store.graph.numbering)
 
-    def forbidden(*_: object) -> Episode:
+    def forbidden(*_: object, **__: object) -> Episode:
         raise AssertionError("a text was read")
 
     expected = state_hash(fold(episodes).rows())
     with monkeypatch.context() as patch:
-        patch.setattr(postgresql, "decoded_episode", forbidden)
+        patch.setattr(connected_store, "decoded_episode", forbidden)
         with open_store(address, readonly=True) as store:
             assert store.graph.state_hash() == expected
             index = store.load_index("own")
@@ -895,4 +895,4 @@ def test_ctrl_c_ends_a_command_that_waits(address: str) -> None:
 
 
 def _locks(store: Store) -> list[tuple[str, bool]]:
-    return list(store._connection.fetch_all("SELECT locktype, granted FROM pg_locks"))  # type: ignore[attr-defined]
+    return list(store._database.fetch_all("SELECT locktype, granted FROM pg_locks"))  # type: ignore[attr-defined]

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 from urllib.parse import quote
 
 from filelock import FileLock, Timeout
@@ -37,12 +37,12 @@ from worldthread.errors import (
     FileVersionError,
     ForeignFileError,
     InputError,
-    ReadOnlyError,
     StoreError,
     StoreLockedError,
 )
 from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 from worldthread.stores.base import Durability
+from worldthread.stores.connection import CHANGE_INSIDE_READ, StoreConnection, StoreTransaction
 from worldthread.stores.log_damage import is_damaged_inside
 
 APPLICATION_ID: Final = 0x77746872
@@ -144,69 +144,35 @@ _VACUUM_PAGES: Final = 250  # free pages from which on they are given back
 
 _OPEN_AGAIN: Final = "nothing was read or written: close the memory, put the right file in its place, and open it again"
 
-_CHANGE_INSIDE_READ: Final = (
-    "the memory cannot be changed inside a block that reads it, or by the iterable of episodes to record"
-)
-
 # Closing any handle of a file drops every POSIX lock that the process holds on it, also those of SQLite, which knows of
 # its own handles only. So the header of a file that this process has open must not be read again with open().
 _databases: weakref.WeakSet[Database] = weakref.WeakSet()
 _databases_guard = threading.Lock()
 
 
-class Transaction:
-    """A transaction, as a context manager: all of its block happens or nothing of it. Hold the lock while using it.
+class Transaction(StoreTransaction):
+    """A transaction on a file, as a context manager. Hold the lock while using it.
 
-    An interrupt can end the block without its end (it may come while ``__exit__`` begins), and then the transaction
-    stays open. :meth:`Database.begin_use` ends it: it knows which transactions are left over, because nobody holds
-    their objects any more (the interrupt itself does, for as long as it is handled: until then, uses see the file as
-    the transaction does, and changes are refused).
-
-    Args:
-        database: the open file.
-        writes: whether the block changes the file.
+    While an interrupt that ended its block is handled, the interrupt still holds the object: until then, uses see the
+    file as the transaction does, and changes are refused.
     """
 
-    def __init__(self, database: Database, *, writes: bool) -> None:
-        self._database = database
-        self.writes = writes
-        self.thread = threading.get_ident()
-        self._is_nested = False
+    _connection: Database
 
-    def __enter__(self) -> Self:
-        database = self._database
-        if database.running_transaction() is not None:
-            if self.writes:
-                raise InputError(_CHANGE_INSIDE_READ)
-            self._is_nested = True  # reads see what the transaction around them sees
-            return self
-        database.transaction_reference = weakref.ref(self)
-        try:
-            database.execute("BEGIN IMMEDIATE" if self.writes else "BEGIN")
-        except BaseException:
-            self._end()
-            raise
-        return self
+    def _begin(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE" if self.writes else "BEGIN")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._is_nested:
-            return
         try:
             if self.writes and kind is None:
-                self._database.commit()
+                self._connection.commit()
         finally:
-            self._end()
-
-    def _end(self) -> None:
-        database = self._database
-        if database.transaction_reference is not None and database.transaction_reference() is self:
-            database.roll_back()
-            database.transaction_reference = None
+            super().__exit__(kind, error, trace)
 
 
-class Database:
+class Database(StoreConnection):
     """A connection to a file, or to a database in RAM, with one lock for all threads.
 
     Args:
@@ -227,19 +193,10 @@ class Database:
     def __init__(
         self, path: Path | None, *, readonly: bool = False, durability: Durability = "normal", wait: float = 0.0
     ) -> None:
-        if durability not in ("normal", "full"):
-            raise InputError(f"durability must be 'normal' or 'full', not {durability!r}")
-        if isinstance(wait, bool) or not isinstance(wait, int | float) or not wait >= 0:
-            raise InputError(f"wait must be a number of seconds from 0, not {wait!r}")
+        super().__init__(readonly=readonly, durability=durability, wait=wait)
         if path is None and readonly:
             raise InputError("a memory without a file starts empty: there is nothing to open for reading only")
         self.path = path
-        self.readonly = readonly
-        self.lock = threading.RLock()
-        self.users: weakref.WeakSet[object] = weakref.WeakSet()
-        """The stores that share this connection."""
-        self.transaction_reference: weakref.ref[Transaction] | None = None
-        """The transaction that is open, for :class:`Transaction`."""
         self.overwritten = 0
         """How many rows were overwritten since anybody looked whether their space can be reclaimed."""
         self._log_holds_forgotten = False
@@ -247,7 +204,6 @@ class Database:
         self._closed = threading.Event()
         self._log_holds_failed_commit = False
         self._waits = True
-        self._durability = durability
         self._wait = wait
         self._writer_lock: FileLock | None = None
         self.is_shared = False
@@ -477,7 +433,7 @@ class Database:
     def _require_not_reading(self) -> None:
         """Raise when the thread reads and does not write: it must not wait for a writer that waits for it to end."""
         if self.is_read_by_this_thread() and self._changing_thread != threading.get_ident():
-            raise InputError(_CHANGE_INSIDE_READ)
+            raise InputError(CHANGE_INSIDE_READ)
 
     def _let_others_write(self) -> None:
         """Pause now and then in a series of changes: others, who look from time to time, hardly find a gap in it."""
@@ -647,11 +603,6 @@ class Database:
         rows = self.fetch_all(sql, parameters)
         return rows[0] if rows else None
 
-    def require_writable(self) -> None:
-        """Raise ReadOnlyError when the file was opened for reading only."""
-        if self.readonly:
-            raise ReadOnlyError("the memory was opened for reading only (readonly=True)", path=self.location)
-
     def begin_use(self) -> None:
         """Prepare for a use of the file by whoever has just taken the lock.
 
@@ -675,18 +626,9 @@ class Database:
         if self.path is not None:
             self._follow_without_locks(self.path)
 
-    def running_transaction(self) -> Transaction | None:
-        """Return the open transaction whose block is running; ``None`` when there is none. Hold the lock."""
-        reference = self.transaction_reference
-        if reference is None or self._connection is None or not self._connection.in_transaction:
-            return None
-        return reference()
-
-    def is_read_by_this_thread(self) -> bool:
-        """Return whether the calling thread is inside a transaction."""
-        reference = self.transaction_reference
-        transaction = reference() if reference is not None else None
-        return transaction is not None and transaction.thread == threading.get_ident()
+    def running_transaction(self) -> StoreTransaction | None:
+        is_open = self._connection is not None and self._connection.in_transaction
+        return super().running_transaction() if is_open else None
 
     def _require_file(self) -> None:
         """Raise when the path does not lead to the open file: SQLite would write where nobody finds it any more."""
@@ -779,7 +721,6 @@ class Database:
             self._is_renewed = True
 
     def roll_back(self) -> None:
-        """End the open transaction, if there is one, without its changes."""
         # some errors (a full disk) end the transaction by themselves; an error here must not hide the first one
         if self._connection is not None and self._connection.in_transaction:
             with suppress(sqlite3.Error):

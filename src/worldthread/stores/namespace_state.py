@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import weakref
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from worldthread.graph import TemporalGraph
 from worldthread.stores.snapshots import ChangePosition
+from worldthread.types import Episode
 
 _SNAPSHOT_CHANGES: Final = 200  # folding this many takes about 50 ms
 _SNAPSHOT_FRACTION: Final = 16
@@ -36,6 +38,8 @@ class NamespaceState:
         """The position of a snapshot that numbers episodes and statements as the graph does."""
         self.is_torn = False
         """Whether a change of the graph has begun and has not ended. Then the next use makes the graph anew."""
+        self.users: weakref.WeakSet[object] = weakref.WeakSet()
+        """The open stores of the namespace."""
 
     def start_over(self, number: int | None) -> TemporalGraph:
         """Begin with an empty graph, and return it."""
@@ -44,6 +48,27 @@ class NamespaceState:
         self.position = self.latest_snapshot = self.numbering_snapshot = ChangePosition()
         self.graph = TemporalGraph()
         return self.graph
+
+    def apply(
+        self, number: int, position: ChangePosition, *, removed: Sequence[str] = (), added: Sequence[Episode] = ()
+    ) -> None:
+        """Apply a committed change to the graph. ``number`` is that of the namespace, which may be new."""
+        assert self.graph is not None
+        self.is_torn = True
+        numbering = self.graph.numbering
+        for episode_id in removed:
+            self.graph.forget(episode_id)
+        self.graph.add_many(added)
+        self.note_change(number, position, numbering)
+        if removed:
+            self.compact_if_worthwhile()
+        self.is_torn = False
+
+    def note_change(self, number: int | None, position: ChangePosition, numbering: int) -> None:
+        """Note that the graph shows a change, before which it was numbered as ``numbering`` says."""
+        if self.graph is not None and self.graph.numbering != numbering:  # names were merged or are apart again
+            self.numbering_snapshot = ChangePosition()
+        self.number, self.position = number, position
 
     def compact_if_worthwhile(self) -> None:
         """Release what the graph keeps of forgotten episodes when that is most of it."""

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, LiteralString, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, LiteralString, Self
 
 import numpy as np
 import orjson
@@ -33,8 +33,10 @@ from worldthread.arguments import require_iterable
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreUnavailableError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
-from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, KnownRecord, NamespaceSize, Store
+from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, KnownRecord, NamespaceSize
 from worldthread.stores.codec import encode_episode
+from worldthread.stores.connected_store import ConnectedStore
+from worldthread.stores.connection import StoreTransaction
 from worldthread.stores.namespace_state import NamespaceState, SnapshotContent
 from worldthread.stores.postgresql_connection import (
     PostgresAddress,
@@ -44,7 +46,7 @@ from worldthread.stores.postgresql_connection import (
 )
 from worldthread.stores.rows import (
     TOKEN_BYTES,
-    decoded_episode,
+    batched,
     digest_of,
     packed_vector,
     require_episode,
@@ -53,7 +55,6 @@ from worldthread.stores.rows import (
     text_digest,
     text_digests,
     texts_of,
-    unpacked_vector,
     vector_matrix,
 )
 from worldthread.stores.snapshots import ChangePosition, array_digest, array_of_file, write_array
@@ -86,8 +87,6 @@ _NEW_ROW: Final[LiteralString] = (
     "INSERT INTO worldthread.namespace (name) VALUES (%b) ON CONFLICT ((sha256(name))) DO NOTHING"
 )
 
-_Item = TypeVar("_Item")
-
 
 class _ServedState(NamespaceState):
     """The graph of one namespace on a server.
@@ -104,9 +103,8 @@ class _ServedState(NamespaceState):
         """Number of the lock that keeps other writers out for more than one transaction."""
         self.channel = f"worldthread_{digest[:16].hex()}"
         """Where changes are announced."""
-        self.compared_in: weakref.ref[PostgresTransaction] | None = None
+        self.compared_in: weakref.ref[StoreTransaction] | None = None
         """The last transaction in which the graph was compared with the record."""
-        self.users: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
         self.batch: weakref.ref[_Change] | None = None
         """The last change of :meth:`PostgresStore.batch`."""
 
@@ -122,7 +120,7 @@ class _Change:
     namespace: int
 
     def __init__(self, store: PostgresStore) -> None:
-        state, connection = store._state, store._connection
+        state, connection = store._state, store._database
         self._store = store
         self._connection = connection
         self._transaction = PostgresTransaction(
@@ -265,11 +263,11 @@ class _Change:
         return bool(answers[2])
 
 
-class PostgresStore(Store):
+class PostgresStore(ConnectedStore[PostgresConnection, _ServedState]):
     """One namespace of a memory in a PostgreSQL database. Use :meth:`open` to make one.
 
     Args:
-        connection: to the server.
+        database: the connection to the server.
         namespace: name of the namespace.
         clock: gives the recorded time, in seconds since 1970-01-01 UTC.
         states: the open namespaces by name, shared by all stores of the connection.
@@ -277,27 +275,18 @@ class PostgresStore(Store):
 
     def __init__(
         self,
-        connection: PostgresConnection,
+        database: PostgresConnection,
         namespace: str,
         clock: Callable[[], float],
         states: MutableMapping[str, _ServedState],
     ):
-        require_name(namespace, "the namespace")
-        self._connection = connection
-        self._clock = clock
-        self._states = states
-        self._state = states.setdefault(namespace, _ServedState(namespace))
-        self._closed = False
-        self._lock_holder: int | None = None  # the thread inside `write_lock`
+        super().__init__(database, namespace, clock, states)
         self._lock_depth = 0
         self._lock_generation = 0
         self._listener: psycopg.Connection[Any] | None = None
-        self._state.users.add(self)
-        connection.users.add(self)
 
-    def __repr__(self) -> str:
-        mode = "closed" if self._closed else "readonly" if self.readonly else "writable"
-        return f"<PostgresStore {self.location!r}, namespace {self.namespace!r}, {mode}>"
+    def _new_state(self, namespace: str) -> _ServedState:
+        return _ServedState(namespace)
 
     @classmethod
     def open(
@@ -344,7 +333,7 @@ class PostgresStore(Store):
         return cls(connection, namespace, clock, weakref.WeakValueDictionary())
 
     def list_namespaces(self) -> list[NamespaceSize]:
-        with self._connection.lock:
+        with self._database.lock:
             self._begin_use()
             rows = self._retried_rows(
                 "SELECT name, episodes, (SELECT coalesce(sum(octet_length(content)), 0)::bigint"
@@ -352,41 +341,23 @@ class PostgresStore(Store):
             )
         return sorted((NamespaceSize(bytes(name).decode(), n, size) for name, n, size in rows), key=lambda o: o.name)
 
-    def open_namespace(self, namespace: str) -> Self:
-        with self._connection.lock:
-            self._require_open()
-            return type(self)(self._connection, namespace, self._clock, self._states)
-
-    @property
-    def namespace(self) -> str:
-        return self._state.name
-
     @property
     def path(self) -> Path | None:
         return None
 
     @property
     def location(self) -> str:
-        return self._connection.location
+        return self._database.location
 
     @property
     def keeps_indexes(self) -> bool:
         return True
 
-    @property
-    def readonly(self) -> bool:
-        return self._connection.readonly
-
     # -- the record -------------------------------------------------------------------------------------------------
-
-    def require_writable(self) -> None:
-        with self._connection.lock:
-            self._require_open()
-            self._connection.require_writable()
 
     def append(self, episode: Episode) -> Episode:
         require_episode(episode)
-        with self._connection.lock:
+        with self._database.lock:
             batch = self._running_batch()
             if batch is not None:
                 return self._append_to(batch, episode)
@@ -397,7 +368,7 @@ class PostgresStore(Store):
                     return self._fetch(episode.id)
                 recorded = self._recorded(episode)
                 change.insert([recorded])
-            self._apply(change, added=[recorded])
+            self._state.apply(change.namespace, change.position, added=[recorded])
             return recorded
 
     def _append_to(self, batch: _Change, episode: Episode) -> Episode:
@@ -415,7 +386,7 @@ class PostgresStore(Store):
     @contextmanager
     def batch(self) -> Iterator[None]:
         state = self._state
-        with self._connection.lock:
+        with self._database.lock:
             if self._running_batch() is not None:
                 yield
                 return
@@ -425,7 +396,8 @@ class PostgresStore(Store):
                 numbering = change.graph.numbering
                 yield
             if state.is_torn:
-                self._note(change, numbering)
+                state.note_change(change.namespace, change.position, numbering)
+                state.is_torn = False
 
     def _running_batch(self) -> _Change | None:
         """Return the batch of this namespace whose block is running; ``None`` when there is none. Hold the lock."""
@@ -434,7 +406,7 @@ class PostgresStore(Store):
 
     def append_many(self, episodes: Iterable[Episode]) -> int:
         require_iterable(episodes, "episodes")
-        with self._connection.lock:
+        with self._database.lock:
             self._begin_change()
             with _Change(self) as change:
                 before = change.episodes
@@ -465,7 +437,7 @@ class PostgresStore(Store):
 
     def replace(self, episode: Episode) -> Episode:
         require_episode(episode)
-        with self._connection.lock:
+        with self._database.lock:
             self._begin_change()
             with _Change(self) as change:
                 now = change.graph.recorded_time(self._clock())
@@ -475,7 +447,7 @@ class PostgresStore(Store):
                 self._remove_vectors(change, texts_of(old) - texts_of(recorded))
                 self._remove(change, [recorded.id])
                 change.insert([recorded])
-            self._apply(change, removed=[recorded.id], added=[recorded])
+            self._state.apply(change.namespace, change.position, removed=[recorded.id], added=[recorded])
             return recorded
 
     def forget(self, episode_id: str) -> None:
@@ -496,24 +468,25 @@ class PostgresStore(Store):
 
     def forget_many(self, episode_ids: Sequence[str]) -> None:
         ids = list(dict.fromkeys(map(require_id, episode_ids)))
-        with self._connection.lock:
+        with self._database.lock:
             self._begin_change()
             if not ids:
                 return
             with _Change(self) as change:
                 for id_ in ids:
                     change.graph.episode(id_)  # raises when there is none
-                texts = {text for chunk in _batched(ids) for e in self._episodes_of(chunk) for text in texts_of(e)}
+                episodes = (episode for chunk in batched(ids, _CHUNK) for episode in self._episodes_of(chunk))
+                texts = {text for episode in episodes for text in texts_of(episode)}
                 self._remove_snapshots(change)
-                for chunk in _batched(ids):
+                for chunk in batched(ids, _CHUNK):
                     self._remove(change, chunk)
                 self._remove_vectors(change, texts)
                 change.log(removes=True)
             self._state.latest_snapshot = self._state.numbering_snapshot = ChangePosition()
-            self._apply(change, removed=ids)
+            self._state.apply(change.namespace, change.position, removed=ids)
 
     def clear(self) -> None:
-        with self._connection.lock:
+        with self._database.lock:
             self._begin_change()
             state = self._state
             with _Change(self) as change:
@@ -524,29 +497,24 @@ class PostgresStore(Store):
 
     def episode(self, episode_id: str) -> Episode:
         require_id(episode_id)
-        with self._connection.lock, self._unchanging() as graph:
+        with self._database.lock, self._unchanging() as graph:
             graph.episode(episode_id)  # raises when there is none
             return self._fetch(episode_id)
 
     def episodes(self, condition: Condition | None = None) -> Iterator[Episode]:
-        with self._connection.lock:
+        with self._database.lock:
             graph = self._up_to_date_graph()
             ids = graph.episodes() if condition is None else graph.selected_episodes(condition)
-        for chunk in _batched(ids):
-            with self._connection.lock, self._unchanging() as graph:
+        for chunk in batched(ids, _CHUNK):
+            with self._database.lock, self._unchanging() as graph:
                 found = list(self._episodes_of([episode_id for episode_id in chunk if episode_id in graph]))
             yield from found
 
     # -- the graph --------------------------------------------------------------------------------------------------
 
-    @property
-    def graph(self) -> TemporalGraph:
-        with self._connection.lock:
-            return self._up_to_date_graph()
-
     @contextmanager
     def read_lock(self) -> Iterator[TemporalGraph]:
-        with self._connection.lock, self._unchanging() as graph:
+        with self._database.lock, self._unchanging() as graph:
             yield graph
 
     @contextmanager
@@ -556,21 +524,18 @@ class PostgresStore(Store):
         if batch is not None:
             batch.flush()
         self._begin_use()
-        if self._is_compared_in(self._connection.running_transaction()):
+        if self._is_compared_in(self._database.running_transaction()):
             assert self._state.graph is not None
             yield self._state.graph
             return
-        with PostgresTransaction(self._connection, writes=False, opening=[(_ROW, (self._state.key,))]) as transaction:
-            self._follow_in(self._connection.running_transaction(), transaction.answers[0])
+        with PostgresTransaction(self._database, writes=False, opening=[(_ROW, (self._state.key,))]) as transaction:
+            self._follow_in(self._database.running_transaction(), transaction.answers[0])
             assert self._state.graph is not None
             yield self._state.graph
 
-    def is_read_by_this_thread(self) -> bool:
-        return self._connection.is_read_by_this_thread() or self._lock_holder == threading.get_ident()
-
     @contextmanager
     def write_lock(self) -> Iterator[TemporalGraph]:
-        connection, number = self._connection, self._state.lock_number
+        connection, number = self._database, self._state.lock_number
         with connection.lock:
             batch = self._running_batch()
             if batch is not None:  # it keeps others out already
@@ -592,12 +557,6 @@ class PostgresStore(Store):
                 if not self._lock_depth and connection.generation == self._lock_generation:
                     with suppress(StoreUnavailableError, ClosedError):  # the lock ends with the connection
                         connection.fetch_one("SELECT pg_advisory_unlock(%s)", (number,))
-
-    def refresh(self) -> bool:
-        with self._connection.lock:
-            before = (self._state.graph, self._state.number, self._state.position)
-            self._up_to_date_graph()
-            return before != (self._state.graph, self._state.number, self._state.position)
 
     def wait_for_change(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
@@ -626,7 +585,7 @@ class PostgresStore(Store):
         from psycopg.sql import SQL, Identifier
 
         if self._listener is None or self._listener.closed:
-            self._listener = self._connection.address.connect()
+            self._listener = self._database.address.connect()
             try:
                 self._listener.execute(SQL("LISTEN {}").format(Identifier(self._state.channel)))
             except Error as error:
@@ -652,21 +611,13 @@ class PostgresStore(Store):
 
     # -- following --------------------------------------------------------------------------------------------------
 
-    def _require_open(self) -> None:
-        if self._closed:
-            raise ClosedError("the memory was closed: open it again", path=self.location)
-
-    def _begin_use(self) -> None:
-        self._require_open()
-        self._connection.begin_use()
-
     def _begin_change(self) -> None:
         self._begin_use()
-        self._connection.require_writable()
+        self._database.require_writable()
         self._require_kept_lock()
 
     def _require_kept_lock(self) -> None:
-        if self._lock_depth and self._connection.generation != self._lock_generation:
+        if self._lock_depth and self._database.generation != self._lock_generation:
             raise StoreUnavailableError(
                 "the connection to the server was lost inside a block that keeps other writers out, so others may have"
                 " written: begin the block again",
@@ -674,24 +625,19 @@ class PostgresStore(Store):
             )
 
     def _up_to_date_graph(self) -> TemporalGraph:
-        """Begin a use of the store, and return the graph with everything that was written. Hold the lock."""
         batch = self._running_batch()
         if batch is not None:  # nobody else can write
             return batch.graph
-        self._begin_use()
-        self._follow()
-        assert self._state.graph is not None
-        return self._state.graph
+        return super()._up_to_date_graph()
 
     def _retried_rows(self, sql: LiteralString, values: Sequence[Any] = ()) -> list[Any]:
         """Return the rows of a statement; outside of a transaction, it survives a connection that broke before."""
-        if self._connection.running_transaction() is not None:
-            return self._connection.fetch_all(sql, values)
-        return self._connection.retried(lambda: self._connection.fetch_all(sql, values))
+        if self._database.running_transaction() is not None:
+            return self._database.fetch_all(sql, values)
+        return self._database.retried(lambda: self._database.fetch_all(sql, values))
 
     def _follow(self) -> None:
-        """Update the graph if somebody may have written what it does not show."""
-        running = self._connection.running_transaction()
+        running = self._database.running_transaction()
         if self._is_compared_in(running):
             return
         rows = self._retried_rows(_ROW, (self._state.key,))
@@ -699,19 +645,19 @@ class PostgresStore(Store):
             self._follow_in(running, rows)
         elif not self._shows(rows[0] if rows else None):
             is_new = self._state.graph is None
-            with PostgresTransaction(self._connection, writes=False, opening=[(_ROW, (self._state.key,))]) as now:
+            with PostgresTransaction(self._database, writes=False, opening=[(_ROW, (self._state.key,))]) as now:
                 self._follow_in(now, now.answers[0])
             if is_new and not self.readonly:
                 self._write_snapshot_if_worthwhile(None)
 
-    def _follow_in(self, running: PostgresTransaction | None, rows: Sequence[Any]) -> None:
+    def _follow_in(self, running: StoreTransaction | None, rows: Sequence[Any]) -> None:
         """Update the graph once in a transaction, which shows the record as it is at one moment."""
         assert running is not None
         if not self._is_compared_in(running):
             self._update_graph(rows[0] if rows else None)
             self._state.compared_in = weakref.ref(running)
 
-    def _is_compared_in(self, running: PostgresTransaction | None) -> bool:
+    def _is_compared_in(self, running: StoreTransaction | None) -> bool:
         """Return whether the graph was compared with the record in a transaction: there is no need to ask again."""
         state = self._state
         return (
@@ -752,41 +698,16 @@ class PostgresStore(Store):
             state.is_torn = False
             return
         number, changes, episodes, token = row
-        last = ChangePosition(changes, bytes(token))
-        if state.graph is None or state.number != number or not self._is_on_record(number, state.position):
-            state.start_over(number)
-            self._load_snapshot(number)
-        state.is_torn = True  # it shows only some of the changes until the end of this method
-        found = self._apply_changes(last, episodes)
-        if found != episodes:
-            # the snapshot is wrong, or so old that changes are missing, so the graph is made from the record alone
-            state.start_over(number)
-            found = self._apply_changes(last, episodes)
-        if found != episodes:
-            raise DamagedFileError(f"{found} of {episodes} episodes can be found", path=self.location)
-        state.compact_if_worthwhile()
-        state.is_torn = False
+        self._catch_up(number, ChangePosition(changes, bytes(token)), episodes)
 
-    def _is_on_record(self, number: int, position: ChangePosition) -> bool:
-        """Return whether a position belongs to the history of namespace ``number``."""
-        if not position.number:
-            return not position.token
-        row = self._connection.fetch_one(
-            "SELECT token FROM worldthread.change WHERE namespace = %s AND number = %s", (number, position.number)
+    def _token(self, number: int, change: int) -> bytes | None:
+        row = self._database.fetch_one(
+            "SELECT token FROM worldthread.change WHERE namespace = %s AND number = %s", (number, change)
         )
-        return row is not None and bytes(row[0]) == position.token
+        return None if row is None else bytes(row[0])
 
     def _apply_changes(self, last: ChangePosition, episodes: int) -> int:
-        """Apply the changes after the position of the graph, up to ``last``.
-
-        Args:
-            last: the last change.
-            episodes: how many episodes there are then.
-
-        Returns:
-            The number of episodes of the graph.
-        """
-        state, connection = self._state, self._connection
+        state, connection = self._state, self._database
         graph = state.graph
         assert graph is not None
         if state.position == last:
@@ -811,9 +732,7 @@ class PostgresStore(Store):
                 if episode.id in graph:  # its extraction was replaced
                     graph.forget(episode.id)
             graph.add_many(chunk)
-        if graph.numbering != numbering:
-            state.numbering_snapshot = ChangePosition()
-        state.position = last
+        state.note_change(state.number, last, numbering)
         return len(graph)
 
     def _changed_episodes(self, begin: int, expected: int) -> Iterator[list[Episode]]:
@@ -823,7 +742,7 @@ class PostgresStore(Store):
         )
         values = (self._state.number, begin)
         is_long = expected > _STREAMED
-        rows = self._connection.stream(sql, values) if is_long else iter(self._connection.fetch_all(sql, values))
+        rows = self._database.stream(sql, values) if is_long else iter(self._database.fetch_all(sql, values))
         chunk = []
         for key, digest, content in rows:
             chunk.append(self._decoded(key.hex(), digest, content))
@@ -838,7 +757,7 @@ class PostgresStore(Store):
         """Yield the episodes with these ids, in this order."""
         if not ids:
             return
-        rows = self._connection.fetch_all(
+        rows = self._database.fetch_all(
             "SELECT id, digest, content FROM worldthread.episode WHERE namespace = %s AND id = ANY(%b::bytea[])",
             (self._state.number, [bytes.fromhex(episode_id) for episode_id in ids]),
         )
@@ -851,18 +770,6 @@ class PostgresStore(Store):
     def _fetch(self, episode_id: str) -> Episode:
         return next(self._episodes_of([episode_id]))
 
-    def _decoded(self, episode_id: str, digest: object, content: object) -> Episode:
-        try:
-            return decoded_episode(episode_id, digest, content)
-        except ValueError as error:
-            raise DamagedFileError(f"episode {episode_id} cannot be read: {error}", path=self.location) from error
-
-    def _recorded(self, episode: Episode) -> Episode:
-        if episode.recorded_at is not None:
-            return episode
-        assert self._state.graph is not None
-        return replace(episode, recorded_at=self._state.graph.recorded_time(self._clock()))
-
     def _remove(self, change: _Change, ids: Sequence[str]) -> None:
         change.later(
             "DELETE FROM worldthread.episode WHERE namespace = %s AND id = ANY(%b::bytea[])",
@@ -870,54 +777,15 @@ class PostgresStore(Store):
         )  # fmt: skip
         change.episodes -= len(ids)
 
-    def _apply(self, change: _Change, *, removed: Sequence[str] = (), added: Sequence[Episode] = ()) -> None:
-        """Apply a committed change to the graph."""
-        state = self._state
-        state.is_torn = True
-        numbering = change.graph.numbering
-        for episode_id in removed:
-            change.graph.forget(episode_id)
-        change.graph.add_many(added)
-        self._note(change, numbering, removed=bool(removed))
-
-    def _note(self, change: _Change, numbering: int, *, removed: bool = False) -> None:
-        """Note that the graph shows a committed change.
-
-        Args:
-            change: the change.
-            numbering: how the graph was numbered before it.
-            removed: whether it removed something.
-        """
-        state = self._state
-        if change.graph.numbering != numbering:  # names were merged or are apart again
-            state.numbering_snapshot = ChangePosition()
-        state.number, state.position = change.namespace, change.position
-        if removed:
-            state.compact_if_worthwhile()
-        state.is_torn = False
-
     # -- vectors ----------------------------------------------------------------------------------------------------
 
-    def get_vectors(self, model: str, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        require_name(model, "the name of a model")
-        texts_by_key = text_digests(texts)
-        found: dict[str, NDArray[np.float32]] = {}
-        with self._connection.lock:
-            self._up_to_date_graph()
-            for keys in _batched(list(texts_by_key)):
-                rows = self._retried_rows(
-                    "SELECT text, vector FROM worldthread.vector"
-                    " WHERE namespace = %s AND model = %b AND text = ANY(%b::bytea[])",
-                    (self._state.number, model.encode(), keys),
-                )
-                for key, packed in rows:
-                    vector = unpacked_vector(key, packed)
-                    if vector is None:
-                        raise DamagedFileError(
-                            f"a vector of {model} cannot be read: its bytes have changed", path=self.location
-                        )
-                    found[texts_by_key[key]] = vector
-        return found
+    def _packed_vectors(self, model: str, keys: Sequence[bytes]) -> Iterator[tuple[Any, Any]]:
+        for part in batched(keys, _CHUNK):
+            yield from self._retried_rows(
+                "SELECT text, vector FROM worldthread.vector"
+                " WHERE namespace = %s AND model = %b AND text = ANY(%b::bytea[])",
+                (self._state.number, model.encode(), part),
+            )
 
     def put_vectors(
         self,
@@ -931,14 +799,14 @@ class PostgresStore(Store):
         matrix = vector_matrix(len(texts), vectors)
         # in one order everywhere, so that two writers of the same vectors cannot wait for each other
         rows = dict(sorted(zip(map(text_digest, texts), matrix, strict=True), key=lambda row: row[0]))
-        with self._connection.lock:
-            if self.readonly or not rows or self._connection.is_read_by_this_thread():
+        with self._database.lock:
+            if self.readonly or not rows or self._database.is_read_by_this_thread():
                 self._up_to_date_graph()
                 return
             self._begin_change()
             values = [
                 (model.encode(), keys, [packed_vector(key, rows[key]) for key in keys], self._state.key)
-                for keys in _batched(list(rows))
+                for keys in batched(list(rows), _CHUNK)
             ]
             if known is None:
                 for one in values:
@@ -950,12 +818,12 @@ class PostgresStore(Store):
                         change.later(_INSERT_VECTORS, *one)
 
     def _put_vectors(self, insert: Statement) -> None:
-        connection = self._connection
+        connection = self._database
         if not connection.retried(lambda: connection.run(insert))[0][0][0]:
             connection.retried(lambda: connection.run((_NEW_ROW, (self._state.key,)), insert))
 
     def _remove_vectors(self, change: _Change, texts: Iterable[str]) -> None:
-        for keys in _batched([text_digest(text) for text in texts]):
+        for keys in batched([text_digest(text) for text in texts], _CHUNK):
             change.later(
                 "DELETE FROM worldthread.vector WHERE namespace = %s AND text = ANY(%b::bytea[])",
                 change.namespace, keys,
@@ -965,7 +833,7 @@ class PostgresStore(Store):
         keys = list(text_digests(texts))
         if not keys:
             return set()
-        with self._connection.lock:
+        with self._database.lock:
             self._up_to_date_graph()
             rows = self._retried_rows(
                 "SELECT model FROM worldthread.vector WHERE namespace = %s AND text = ANY(%b::bytea[])"
@@ -975,7 +843,7 @@ class PostgresStore(Store):
         return {bytes(model).decode() for (model,) in rows}
 
     def clear_vectors(self, *, keep: str | None = None) -> None:
-        with self._connection.lock:
+        with self._database.lock:
             self._begin_change()
             kept = None if keep is None else keep.encode("utf-8", "surrogatepass")
             with _Change(self) as change:
@@ -990,7 +858,7 @@ class PostgresStore(Store):
                 )  # fmt: skip
 
     def stats(self) -> dict[str, int]:
-        with self._connection.lock:
+        with self._database.lock:
             graph = self._up_to_date_graph()
             rows = self._retried_rows(
                 "SELECT count(*) FROM worldthread.vector WHERE namespace = %s", (self._state.number,)
@@ -1000,7 +868,7 @@ class PostgresStore(Store):
     # -- snapshots and indexes --------------------------------------------------------------------------------------
 
     def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]], graph: TemporalGraph, numbering: int) -> bool:
-        with self._connection.lock:
+        with self._database.lock:
             self._begin_change()
             self._up_to_date_graph()
             content = self._state.snapshot_content()  # before other writers are kept out
@@ -1017,7 +885,7 @@ class PostgresStore(Store):
             return True
 
     def load_index(self, name: str) -> Mapping[str, NDArray[Any]] | None:
-        with self._connection.lock, self._unchanging():
+        with self._database.lock, self._unchanging():
             state = self._state
             if state.number is None or not state.numbering_snapshot.number:
                 return None
@@ -1031,7 +899,7 @@ class PostgresStore(Store):
         tables (``VACUUM FULL``); for another role it is left out. The write-ahead log and the backups of the server
         still hold what was deleted, until they are recycled.
         """
-        with self._connection.lock:
+        with self._database.lock:
             self._begin_change()
             self._up_to_date_graph()
             content = self._state.snapshot_content()
@@ -1044,12 +912,12 @@ class PostgresStore(Store):
                 self._rewrite_table(table)
 
     def _rewrite_table(self, table: LiteralString) -> None:
-        (owned,) = self._connection.fetch_one(
+        (owned,) = self._database.fetch_one(
             "SELECT pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid = %s::regclass",
             (f"worldthread.{table}",),
         )
         if owned:
-            self._connection.run((f"VACUUM (FULL, ANALYZE) worldthread.{table}", ()))
+            self._database.run((f"VACUUM (FULL, ANALYZE) worldthread.{table}", ()))
 
     def _write_snapshot(self, change: _Change, prepared: SnapshotContent | None = None) -> ChangePosition | None:
         """Write a snapshot of the graph if the newest one is older.
@@ -1107,13 +975,13 @@ class PostgresStore(Store):
     def _load_arrays(self, number: int, index: bytes) -> tuple[ChangePosition, dict[str, NDArray[Any]]] | None:
         """Return the arrays of a snapshot or an index, and its position; ``None`` when they cannot be used."""
         values = (number, index)
-        row = self._connection.fetch_one(
+        row = self._database.fetch_one(
             "SELECT change, token, manifest FROM worldthread.snapshot WHERE namespace = %s AND index = %b", values
         )
         if row is None:
             return None
         parts: dict[str, list[bytes]] = {}
-        for name, part in self._connection.fetch_all(
+        for name, part in self._database.fetch_all(
             "SELECT array_name, content FROM worldthread.snapshot_part WHERE namespace = %s AND index = %b"
             " ORDER BY array_name, part",
             values,
@@ -1132,7 +1000,6 @@ class PostgresStore(Store):
         return None
 
     def _load_snapshot(self, number: int) -> None:
-        """Begin with the newest snapshot instead of an empty graph, if it can be used."""
         state = self._state
         found = self._load_arrays(number, _SNAPSHOT)
         if found is None or not found[0].number or not self._is_on_record(number, found[0]):
@@ -1158,7 +1025,7 @@ class PostgresStore(Store):
             return
         if changes is None:
             # another process may have written one meanwhile
-            changes = self._connection.fetch_one(
+            changes = self._database.fetch_one(
                 "SELECT count(*) FROM worldthread.episode WHERE namespace = %s AND change > coalesce("
                 "(SELECT change FROM worldthread.snapshot WHERE namespace = %s AND index = ''), 0)",
                 (state.number, state.number),
@@ -1180,7 +1047,7 @@ class PostgresStore(Store):
     # -- closing ----------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        connection, state = self._connection, self._state
+        connection, state = self._database, self._state
         with connection.lock:
             was_open, self._closed = not self._closed, True
             try:
@@ -1191,14 +1058,4 @@ class PostgresStore(Store):
                             self._write_snapshot_if_worthwhile(None)
             finally:
                 self._stop_listening()
-                state.users.discard(self)
-                if not state.users and self._states.get(state.name) is state:
-                    del self._states[state.name]  # else each namespace that was ever open would stay in memory
-                connection.users.discard(self)
-                if not connection.users:
-                    connection.close()
-
-
-def _batched(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
-    for start in range(0, len(items), _CHUNK):
-        yield items[start : start + _CHUNK]
+                self._release()

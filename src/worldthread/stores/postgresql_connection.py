@@ -9,12 +9,9 @@ from __future__ import annotations
 import logging
 import math
 import re
-import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, LiteralString, Self, TypeAlias, TypeVar
 
 from worldthread.errors import (
@@ -29,6 +26,7 @@ from worldthread.errors import (
     StoreUnavailableError,
 )
 from worldthread.stores.base import Durability
+from worldthread.stores.connection import StoreConnection, StoreTransaction
 from worldthread.stores.postgresql_tables import MIGRATIONS
 
 if TYPE_CHECKING:
@@ -44,9 +42,6 @@ _CONNECT_SECONDS: Final = 10
 _MIGRATION_LOCK: Final = 0x77746872  # "wthr"
 _ROW_CHUNK: Final = 2000  # rows fetched at a time from a long answer
 
-_CHANGE_INSIDE_READ: Final = (
-    "the memory cannot be changed inside a block that reads it, or by the iterable of episodes to record"
-)
 _ADDRESS_FORM: Final = (
     "expected postgresql://USER@HOST[:PORT]/DATABASE[?sslmode=verify-full&...]; in a user name or a password, write"
     " the characters @ : / ? # % as %40 %3A %2F %3F %23 %25, or keep the password out of the address (PGPASSWORD,"
@@ -150,11 +145,8 @@ def _parsed(rest: str) -> dict[str, str]:
     return {name: str(value) for name, value in options.items() if value is not None}
 
 
-class PostgresTransaction:
-    """A transaction, as a context manager: all of its block happens or nothing of it. Hold the lock while using it.
-
-    An interrupt can end the block without its end; :meth:`PostgresConnection.begin_use` then ends the transaction, as
-    nobody holds its object any more.
+class PostgresTransaction(StoreTransaction):
+    """A transaction on a server, as a context manager. Hold the lock while using it.
 
     Args:
         connection: the connection.
@@ -162,46 +154,27 @@ class PostgresTransaction:
         opening: statements that are sent together with the beginning.
     """
 
+    _connection: PostgresConnection
+
     def __init__(self, connection: PostgresConnection, *, writes: bool, opening: Sequence[Statement] = ()) -> None:
-        self._connection = connection
-        self.writes = writes
-        self.thread = threading.get_ident()
+        super().__init__(connection, writes=writes)
         self._opening = opening
-        self._is_nested = False
         self.answers: list[list[Any]] = []
         """The rows of each opening statement."""
 
     def __enter__(self) -> Self:
-        connection = self._connection
-        if connection.running_transaction() is not None:
-            if self.writes:
-                raise InputError(_CHANGE_INSIDE_READ)
-            self._is_nested = True  # reads see what the transaction around them sees
-            self.answers = connection.run(*self._opening)
-            return self
-        begin: LiteralString = "BEGIN" if self.writes else "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-        connection.transaction_reference = weakref.ref(self)
-        try:
-            _, *self.answers = connection.retried(lambda: connection.run((begin, ()), *self._opening))
-        except BaseException:
-            self._end()
-            raise
+        super().__enter__()
+        if self._is_nested:
+            self.answers = self._connection.run(*self._opening)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not self._is_nested:
-            self._end()
-
-    def _end(self) -> None:
+    def _begin(self) -> None:
         connection = self._connection
-        if connection.transaction_reference is not None and connection.transaction_reference() is self:
-            connection.roll_back()
-            connection.transaction_reference = None
+        begin: LiteralString = "BEGIN" if self.writes else "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+        _, *self.answers = connection.retried(lambda: connection.run((begin, ()), *self._opening))
 
 
-class PostgresConnection:
+class PostgresConnection(StoreConnection):
     """A connection that is made again after it broke, with one lock for all threads.
 
     Args:
@@ -219,21 +192,11 @@ class PostgresConnection:
     """
 
     def __init__(self, address: PostgresAddress, *, readonly: bool, durability: Durability, wait: float) -> None:
-        if durability not in ("normal", "full"):
-            raise InputError(f"durability must be 'normal' or 'full', not {durability!r}")
-        if isinstance(wait, bool) or not isinstance(wait, int | float) or not wait >= 0:
-            raise InputError(f"wait must be a number of seconds from 0, not {wait!r}")
+        super().__init__(readonly=readonly, durability=durability, wait=wait)
         self.address = address
-        self.location = address.location
-        self.readonly = readonly
         self.wait = float(wait)
-        self.lock = threading.RLock()
-        self.users: weakref.WeakSet[object] = weakref.WeakSet()
-        """The stores that share this connection."""
-        self.transaction_reference: weakref.ref[PostgresTransaction] | None = None
         self.generation = 0
         """How often it was connected; a lock of the session is lost when this changes."""
-        self._durability = durability
         self._is_closed = False
         self._connection: psycopg.Connection[Any] | None = None
         try:
@@ -245,6 +208,10 @@ class PostgresConnection:
 
     def __repr__(self) -> str:
         return f"<PostgresConnection {self.location!r}>"
+
+    @property
+    def location(self) -> str:
+        return self.address.location
 
     # -- connecting -------------------------------------------------------------------------------------------------
 
@@ -330,11 +297,6 @@ class PostgresConnection:
 
     # -- using ------------------------------------------------------------------------------------------------------
 
-    def require_writable(self) -> None:
-        """Raise ReadOnlyError when it was opened for reading only."""
-        if self.readonly:
-            raise ReadOnlyError("the memory was opened for reading only (readonly=True)", path=self.location)
-
     def begin_use(self) -> None:
         """Prepare for a use by whoever has just taken the lock: roll back what an interrupt left open, and connect.
 
@@ -350,16 +312,6 @@ class PostgresConnection:
         self.transaction_reference = None
         if self._connection is None or self._connection.closed:
             self._connect(self.wait)
-
-    def running_transaction(self) -> PostgresTransaction | None:
-        """Return the open transaction whose block is running; ``None`` when there is none. Hold the lock."""
-        return None if self.transaction_reference is None else self.transaction_reference()
-
-    def is_read_by_this_thread(self) -> bool:
-        """Return whether the calling thread is inside a transaction."""
-        reference = self.transaction_reference
-        transaction = reference() if reference is not None else None
-        return transaction is not None and transaction.thread == threading.get_ident()
 
     def run(self, *statements: Statement) -> list[list[Any]]:
         """Run statements in one round trip.
@@ -420,7 +372,6 @@ class PostgresConnection:
             return operation()
 
     def roll_back(self) -> None:
-        """End the open transaction, if there is one, without its changes."""
         connection = self._connection
         if connection is None or connection.closed:
             return

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from worldthread.types import Episode, Fact
 TOKEN_BYTES: Final = 8
 _DIGEST_BYTES: Final = 16
 _CHECKSUM_BYTES: Final = 4
+
+_Item = TypeVar("_Item")
 
 
 def require_name(name: object, what: str) -> None:
@@ -37,6 +39,12 @@ def require_id(episode_id: object) -> str:
     if not isinstance(episode_id, str):
         raise InputError(f"the id of an episode must be a string, not {type(episode_id).__name__}")
     return episode_id
+
+
+def batched(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
+    """Yield parts of a sequence, in its order, each of at most ``size`` items."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def texts_of(episode: Episode) -> set[str]:

@@ -19,32 +19,31 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.arguments import require_iterable, require_path
-from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreLockedError
+from worldthread.errors import DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
-from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, KnownRecord, NamespaceSize, Store
+from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, KnownRecord, NamespaceSize
 from worldthread.stores.codec import encode_episode
+from worldthread.stores.connected_store import ConnectedStore
 from worldthread.stores.database import Database, pack_time, unpack_time
 from worldthread.stores.namespace_state import NamespaceState, SnapshotContent
 from worldthread.stores.rows import (
     TOKEN_BYTES,
+    batched,
     checksum_of,
-    decoded_episode,
     digest_of,
     packed_vector,
     require_episode,
     require_id,
     require_name,
     text_digest,
-    text_digests,
     texts_of,
-    unpacked_vector,
     vector_matrix,
 )
 from worldthread.stores.snapshots import ChangePosition, Snapshots
@@ -60,8 +59,6 @@ _CLOSING_SECONDS: Final = 1.0  # the longest wait for another writer to save a s
 _TRIMMED_CHANGES: Final = 1000  # every so many changes, old ones are trimmed
 _KEPT_CHANGES: Final = 4000  # at least; a reader that is further behind reads everything
 _REMOVED: Final = 0  # in place of a row: an episode was removed
-
-_Item = TypeVar("_Item")
 
 
 class _FileState(NamespaceState):
@@ -80,7 +77,6 @@ class _FileState(NamespaceState):
         self.is_compared = False
         """Whether the graph shows all changes of this connection. False from before a change begins until it is
         applied, so that whatever interrupts it, the next use compares the graph with the file."""
-        self.users: weakref.WeakSet[SQLiteStore] = weakref.WeakSet()
 
 
 @dataclass
@@ -134,7 +130,7 @@ class _Changing:
         self._transaction.__exit__(kind, error, trace)
 
 
-class SQLiteStore(Store):
+class SQLiteStore(ConnectedStore[Database, _FileState]):
     """One namespace of a memory in an SQLite file, or in RAM. Use :meth:`open` to make one.
 
     Args:
@@ -151,21 +147,12 @@ class SQLiteStore(Store):
         clock: Callable[[], float],
         states: MutableMapping[str, _FileState],
     ):
-        require_name(namespace, "the namespace")
-        self._database = database
-        self._clock = clock
-        self._states = states
-        self._state = states.setdefault(namespace, _FileState(namespace, database.path))
-        self._closed = False
+        super().__init__(database, namespace, clock, states)
         self._vectors_asked = 0
         self._vector_rows: dict[tuple[int | None, str], VectorRows] = {}  # by namespace and model
-        self._lock_holder: int | None = None  # the thread inside `write_lock`
-        self._state.users.add(self)
-        database.users.add(self)
 
-    def __repr__(self) -> str:
-        mode = "closed" if self._closed else "readonly" if self.readonly else "writable"
-        return f"<SQLiteStore {str(self._database.location)!r}, namespace {self.namespace!r}, {mode}>"
+    def _new_state(self, namespace: str) -> _FileState:
+        return _FileState(namespace, self._database.path)
 
     @classmethod
     def open(
@@ -224,8 +211,7 @@ class SQLiteStore(Store):
 
     def list_namespaces(self) -> list[NamespaceSize]:
         with self._database.lock:
-            self._require_open()
-            self._database.begin_use()
+            self._begin_use()
             with self._database.read_transaction():
                 _namespace_names(self._database)  # so that none is overlooked
                 rows = self._database.fetch_all(
@@ -235,29 +221,11 @@ class SQLiteStore(Store):
                 )
         return sorted((NamespaceSize(name, n, int(size)) for name, n, size in rows if n), key=lambda one: one.name)
 
-    def open_namespace(self, namespace: str) -> Self:
-        with self._database.lock:
-            self._require_open()
-            return type(self)(self._database, namespace, self._clock, self._states)
-
-    @property
-    def namespace(self) -> str:
-        return self._state.name
-
     @property
     def path(self) -> Path | None:
         return self._database.path
 
-    @property
-    def readonly(self) -> bool:
-        return self._database.readonly
-
     # -- the record -------------------------------------------------------------------------------------------------
-
-    def require_writable(self) -> None:
-        with self._database.lock:
-            self._require_open()
-            self._database.require_writable()
 
     def append(self, episode: Episode) -> Episode:
         require_episode(episode)
@@ -316,9 +284,6 @@ class SQLiteStore(Store):
             self._reclaim_space_if_worthwhile()
             return recorded
 
-    def forget(self, episode_id: str) -> None:
-        self.forget_many([episode_id])
-
     def forget_many(self, episode_ids: Sequence[str]) -> None:
         ids = list(dict.fromkeys(map(require_id, episode_ids)))
         with self._database.writing(), self._database.lock:
@@ -363,13 +328,14 @@ class SQLiteStore(Store):
             for episode_id in ids:
                 if episode_id not in graph:
                     graph.episode(episode_id)  # raises
-            return [one.text for part in _batched(ids) for one in self._episodes_of(part, with_extractions=False)]
+            parts = batched(ids, _CHUNK)
+            return [one.text for part in parts for one in self._episodes_of(part, with_extractions=False)]
 
     def episodes(self, condition: Condition | None = None) -> Iterator[Episode]:
         with self._database.lock:
             graph = self._up_to_date_graph()
             ids = graph.episodes() if condition is None else graph.selected_episodes(condition)
-        for chunk in _batched(ids):
+        for chunk in batched(ids, _CHUNK):
             with self._database.lock:
                 graph = self._up_to_date_graph()
                 found = list(self._episodes_of([episode_id for episode_id in chunk if episode_id in graph]))
@@ -377,34 +343,16 @@ class SQLiteStore(Store):
 
     # -- the graph --------------------------------------------------------------------------------------------------
 
-    @property
-    def graph(self) -> TemporalGraph:
-        with self._database.lock:
-            return self._up_to_date_graph()
-
     @contextmanager
     def read_lock(self) -> Iterator[TemporalGraph]:
         with self._database.lock:
-            self._require_open()
-            self._database.begin_use()
+            self._begin_use()
             with self._database.read_transaction():
                 yield self._up_to_date_graph()
 
-    def is_read_by_this_thread(self) -> bool:
-        return self._database.is_read_by_this_thread() or self._lock_holder == threading.get_ident()
-
-    def _up_to_date_graph(self) -> TemporalGraph:
-        """Begin a use of the store, and return the graph with everything that was written. Hold the lock."""
-        self._require_open()
-        self._database.begin_use()
-        self._follow()
-        assert self._state.graph is not None
-        return self._state.graph
-
     def _writable_graph(self) -> TemporalGraph:
         """Begin a change of the store, and return the graph, which the transaction will compare with the file."""
-        self._require_open()
-        self._database.begin_use()
+        self._begin_use()
         self._database.require_writable()
         state = self._state
         if state.graph is None or state.is_torn or not state.is_compared or self._database.is_shared:
@@ -425,15 +373,7 @@ class SQLiteStore(Store):
     def share_file(self) -> None:
         self._database.share()
 
-    def refresh(self) -> bool:
-        with self._database.lock:
-            self._require_open()
-            before = (self._state.graph, self._state.number, self._state.position)
-            self._up_to_date_graph()
-            return before != (self._state.graph, self._state.number, self._state.position)
-
     def _follow(self) -> None:
-        """Update the graph if this process or another may have written what it does not show."""
         state, database = self._state, self._database
         around = database.running_transaction()
         is_changing = around is not None and around.writes
@@ -478,19 +418,7 @@ class SQLiteStore(Store):
             return
         if not isinstance(position.token, bytes) or bool(changes) != bool(position.token):
             raise DamagedFileError(f"change {changes} cannot be found", path=self._database.location)
-        if graph is None or state.number != number or not self._is_on_record(number, state.position):
-            state.start_over(number)
-            self._load_snapshot(number)
-        state.is_torn = True  # it shows only some of the changes until the end of this method
-        found = self._apply_changes(position)
-        if found != episodes:
-            # the snapshot is wrong, or so old that changes are missing, so the graph is made from the record alone
-            state.start_over(number)
-            found = self._apply_changes(position)
-        if found != episodes:
-            raise DamagedFileError(f"{found} of {episodes} episodes can be found", path=self._database.location)
-        state.compact_if_worthwhile()
-        state.is_torn = False
+        self._catch_up(number, position, episodes)
 
     def _load_snapshot(self, number: int) -> None:
         state = self._state
@@ -499,18 +427,11 @@ class SQLiteStore(Store):
             state.graph, state.position = found
             state.latest_snapshot = state.numbering_snapshot = state.position
 
-    def _is_on_record(self, number: int, position: ChangePosition) -> bool:
-        """Return whether a position belongs to the history of namespace ``number``."""
-        if not position.number:
-            return not position.token
-        return bool(self._token(number, position.number) == position.token)
-
     def _token(self, number: int, change: int) -> Any:
         row = self._database.fetch_one("SELECT token FROM change WHERE namespace = ? AND number = ?", (number, change))
         return row and row[0]
 
-    def _apply_changes(self, last: ChangePosition) -> int:
-        """Apply the changes after the position of the graph, up to ``last``; return the number of episodes."""
+    def _apply_changes(self, last: ChangePosition, episodes: int) -> int:
         state = self._state
         graph = state.graph
         assert graph is not None
@@ -531,7 +452,7 @@ class SQLiteStore(Store):
             )
             if not _are_whole(changes, last.number - state.position.number):
                 state.start_over(state.number)
-                return self._apply_changes(last)
+                return self._apply_changes(last, episodes)
             # an episode that was added and removed since has no id any more
             rows = list({(key, at) for _, key, at, *_ in changes if key is not None and key != bytes(16)})
             if any(record == _REMOVED for record, *_ in changes):
@@ -541,11 +462,9 @@ class SQLiteStore(Store):
             if episode_id in graph:
                 graph.forget(episode_id)
         # a graph grows fastest in the order of world time
-        for ids in _batched([episode_id for _, episode_id in present]):
+        for ids in batched([episode_id for _, episode_id in present], _CHUNK):
             graph.add_many(self._episodes_of(ids))
-        if graph.numbering != numbering:
-            state.numbering_snapshot = ChangePosition()
-        state.position = last
+        state.note_change(state.number, last, numbering)
         return len(graph)
 
     def _drop_forgotten(self, graph: TemporalGraph) -> None:
@@ -595,21 +514,7 @@ class SQLiteStore(Store):
         )
         return row and self._decoded(episode_id, *row)
 
-    def _decoded(self, episode_id: str, digest: object, content: object, *, with_extraction: bool = True) -> Episode:
-        try:
-            return decoded_episode(episode_id, digest, content, with_extraction=with_extraction)
-        except ValueError as error:
-            raise DamagedFileError(
-                f"episode {episode_id} cannot be read: {error}", path=self._database.location
-            ) from error
-
     # -- changing ---------------------------------------------------------------------------------------------------
-
-    def _recorded(self, episode: Episode) -> Episode:
-        if episode.recorded_at is not None:
-            return episode
-        assert self._state.graph is not None
-        return replace(episode, recorded_at=self._state.graph.recorded_time(self._clock()))
 
     def _begin_change(self) -> _PendingChange:
         """Compare the graph with the file, inside a transaction that is going to change both."""
@@ -634,19 +539,8 @@ class SQLiteStore(Store):
 
     def _apply(self, change: _PendingChange, *, removed: Sequence[str] = (), added: Sequence[Episode] = ()) -> None:
         """Apply a committed change to the graph."""
-        state = self._state
-        state.is_torn = True
-        numbering = change.graph.numbering
-        for episode_id in removed:
-            change.graph.forget(episode_id)
-        change.graph.add_many(added)
-        if change.graph.numbering != numbering:  # names were merged or are apart again
-            state.numbering_snapshot = ChangePosition()
-        state.number, state.position = change.namespace, change.position
-        if removed:
-            state.compact_if_worthwhile()
-        state.is_torn = False
-        state.is_compared = True
+        self._state.apply(change.namespace, change.position, removed=removed, added=added)
+        self._state.is_compared = True
         self._database.purge_log(wait=False)
 
     def _insert(self, change: _PendingChange, episode: Episode) -> None:
@@ -697,7 +591,7 @@ class SQLiteStore(Store):
     def _remove_vectors(self, change: _PendingChange, texts: Iterable[str]) -> None:
         """Overwrite the vectors of some texts in place."""
         self._vector_rows.clear()
-        for keys in map(_padded, _batched([text_digest(text) for text in texts])):
+        for keys in map(_padded, batched([text_digest(text) for text in texts], _CHUNK)):
             found = self._database.execute(
                 "UPDATE vector SET prefix = zeroblob(2), text = zeroblob(16), vector = zeroblob(length(vector))"
                 f" WHERE namespace = ? AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
@@ -719,21 +613,9 @@ class SQLiteStore(Store):
 
     # -- vectors ----------------------------------------------------------------------------------------------------
 
-    def get_vectors(self, model: str, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        require_name(model, "the name of a model")
-        texts_by_key = text_digests(texts)
-        found: dict[str, NDArray[np.float32]] = {}
-        with self._database.lock:
-            self._up_to_date_graph()
-            for keys in _batched(list(texts_by_key)):
-                for key, packed in self._vectors_of(self._state.number, model, keys, "text, vector"):
-                    vector = unpacked_vector(key, packed) if key in texts_by_key else None
-                    if vector is None:
-                        raise DamagedFileError(
-                            f"a vector of {model} cannot be read: its bytes have changed", path=self._database.location
-                        )
-                    found[texts_by_key[key]] = vector
-        return found
+    def _packed_vectors(self, model: str, keys: Sequence[bytes]) -> Iterator[tuple[Any, Any]]:
+        for part in batched(keys, _CHUNK):
+            yield from self._vectors_of(self._state.number, model, part, "text, vector")
 
     def _vectors_of(self, number: int | None, model: str, keys: Sequence[bytes], columns: str) -> list[Any]:
         """Return columns of the rows with the vectors of texts; at most as many as one SQL statement can take.
@@ -765,7 +647,7 @@ class SQLiteStore(Store):
             rows.enter([row for row in new if isinstance(row[1], bytes) and len(row[1]) == 8], last)
         wanted = set(keys)
         found: list[Any] = []
-        for likely in _batched(rows.find(keys)):
+        for likely in batched(rows.find(keys), _CHUNK):
             numbers = [*likely, *[likely[-1]] * (_CHUNK - len(likely))]  # one statement for all
             found += self._database.fetch_all(
                 f"SELECT {columns} FROM vector WHERE namespace = ? AND model = ?"
@@ -851,7 +733,7 @@ class SQLiteStore(Store):
         counts: Counter[str] = Counter()
         with self._database.lock:
             self._up_to_date_graph()
-            for keys in map(_padded, _batched(distinct)):
+            for keys in map(_padded, batched(distinct, _CHUNK)):
                 rows = self._database.fetch_all(
                     "SELECT model, COUNT(*) FROM vector WHERE namespace = ?"
                     f" AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)}) GROUP BY model",
@@ -957,12 +839,7 @@ class SQLiteStore(Store):
                 if was_open and may_write and set(state.users) == {self}:
                     self._maintain(prepared)
             finally:
-                state.users.discard(self)
-                if not state.users and self._states.get(state.name) is state:
-                    del self._states[state.name]  # else each namespace that was ever open would stay in memory
-                database.users.discard(self)
-                if not database.users:
-                    database.close()
+                self._release()
 
     def _prepare_closing(self) -> SnapshotContent | None:
         """Return the snapshot that closing would write; ``None`` without one, or where no other writer waits for us."""
@@ -991,10 +868,6 @@ class SQLiteStore(Store):
             self._write_snapshot_if_worthwhile(self._changes_since_snapshot(), prepared)
         if self._database.overwritten:
             self._reclaim_space()
-
-    def _require_open(self) -> None:
-        if self._closed:
-            raise ClosedError("the memory was closed: open it again", path=self._database.location)
 
 
 def _resolved(path: str | os.PathLike[str] | None) -> Path | None:
@@ -1060,8 +933,3 @@ def _padded(keys: Sequence[bytes]) -> Sequence[bytes]:
 
 def _placeholders(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
-
-
-def _batched(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
-    for start in range(0, len(items), _CHUNK):
-        yield items[start : start + _CHUNK]
