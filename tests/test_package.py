@@ -26,6 +26,7 @@ WINGS = ("worldthread", "worldthread_lab")
 MEMORY = [
     {
         "arguments",
+        "closeable",
         "decoding",
         "errors",
         "extensions",

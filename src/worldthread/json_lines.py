@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Final, Self
+from typing import IO, Any, Final
 
 import orjson
 from filelock import FileLock, Timeout
 
+from worldthread.closeable import Closeable
 from worldthread.errors import ClosedError, FormatError, InputError, StoreError, StoreLockedError
 from worldthread.paths import FILE_MODE, make_private_folder, private_opener
 
@@ -189,7 +189,7 @@ class JsonLinesReader:
             raise self.error(f"written by a newer release (version {version}, this one reads {newest}): upgrade")
 
 
-class JsonLinesWriter:
+class JsonLinesWriter(Closeable):
     """Appends lines to a file that no other writer has open. Thread-safe.
 
     A line is in the file when :meth:`append` returns, also if the process is killed right after; ``fsync=True`` makes
@@ -403,11 +403,3 @@ class JsonLinesWriter:
                     stream.close()
             self._stream = self._source = None
             self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -10,8 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Final, Self
+from typing import IO, TYPE_CHECKING, Final
 
 from worldthread.arguments import (
     require_count,
@@ -23,6 +22,7 @@ from worldthread.arguments import (
     require_subset,
     require_unicode,
 )
+from worldthread.closeable import Closeable
 from worldthread.corrections import StatementLike, correction, episodes_stating, meant_labels, statement_of, update
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.base import USER
@@ -70,7 +70,7 @@ _FOR_QUESTIONS: Final = tuple(
 _NOT_READ: Final = AskedTime("", None)  # stands for the time of the question itself
 
 
-class Memory:
+class Memory(Closeable):
     """A memory of texts, conversations and facts, in one file or in RAM.
 
     Everything that is remembered has a *world time*: when it was so. A memory answers for now and for any earlier time.
@@ -1181,11 +1181,3 @@ class Memory:
                 self._store.close()
             finally:
                 self._models.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

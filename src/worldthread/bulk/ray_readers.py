@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from worldthread.arguments import require_count
 from worldthread.bulk.readers import BatchReading
 from worldthread.bulk.worker import packed, read_batch, unpacked
+from worldthread.closeable import Closeable
 from worldthread.errors import ClusterError, InputError, MissingExtraError
 from worldthread.extract.base import Extractor
 from worldthread.extract.groups import EpisodeGroup
@@ -27,7 +27,7 @@ _STARTS: Final = 4  # of a cluster on this machine: Ray gives up after 30 second
 _LOOK: Final = 200  # batches after which the size of the cluster is looked up again
 
 
-class RayReaders:
+class RayReaders(Closeable):
     """Reads and embeds on a Ray cluster. Use it as a context manager, or call :meth:`close`.
 
     A batch whose worker is killed, or whose machine is lost, is read again on another one. Every machine of the cluster
@@ -141,14 +141,6 @@ class RayReaders:
         if self._owns:
             self._owns = False
             self._ray.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _require_reachable(address: str) -> None:

@@ -6,13 +6,13 @@ import math
 import re
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from worldthread.arguments import require_query
+from worldthread.closeable import Closeable
 from worldthread.errors import ClosedError, InputError
 
 _TRIM_SHARE: Final = 20  # a cache is trimmed after each 20th part of its size was written
@@ -43,7 +43,7 @@ class CacheLimits:
                 raise InputError(f"the limit of {name} of a cache must be above 0, not {value}")
 
 
-class Cache(ABC):
+class Cache(Closeable):
     """Values of bytes by key, of one kind. Thread-safe; any number of processes may use one at once.
 
     The first value of a key stays until it is too old or makes room for others.
@@ -160,14 +160,6 @@ class Cache(ABC):
             if self._is_open:
                 self._is_open = False
                 self._close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _require_open(self) -> None:
         if not self._is_open:

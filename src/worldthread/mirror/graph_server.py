@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from types import TracebackType
-from typing import Any, LiteralString, Self
+from abc import abstractmethod
+from typing import Any, LiteralString
 from urllib.parse import SplitResult, urlsplit
 
 from worldthread.caches.base import shown_address
+from worldthread.closeable import Closeable
 from worldthread.errors import InputError
 
 
-class GraphServer(ABC):
+class GraphServer(Closeable):
     """A connection to a graph database."""
 
     @property
@@ -50,14 +50,6 @@ class GraphServer(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close the connection. May be called again."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def parts_of(address: str, form: str) -> SplitResult:

@@ -11,13 +11,14 @@ from pathlib import Path
 import msgspec
 
 from worldthread.caches import Cache, open_cache
+from worldthread.closeable import Closeable
 from worldthread.decoding import convert
 from worldthread.errors import DamagedFileError
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, WrappedChat
 from worldthread.models.request_key import recorded_answer, request_key, to_json
 
 
-class KeptAnswers:
+class KeptAnswers(Closeable):
     """Answers by the key of the request (:func:`~worldthread.models.request_key.request_key`), in a cache.
 
     The cache holds the texts of answers, but only the keys of requests. Thread-safe.
@@ -79,12 +80,6 @@ class KeptAnswers:
     def close(self) -> None:
         """Close the cache. May be called again."""
         self._cache.close()
-
-    def __enter__(self) -> KeptAnswers:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def answers_in_file(path: str | Path) -> KeptAnswers:

@@ -9,8 +9,8 @@ import threading
 from collections import Counter, deque
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
 
+from worldthread.closeable import Closeable
 from worldthread.errors import ModelCallError, ReplayError
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Usage, WrappedChat
 from worldthread.models.recording_file import RecordedCall, Recording, RecordingFile, read_recording
@@ -87,7 +87,7 @@ class ReplayChat:
         return f"{start}{describe_nearest(request, requests)}{end}"
 
 
-class RecordingChat(WrappedChat):
+class RecordingChat(WrappedChat, Closeable):
     """Calls ``model`` and appends every call to a file, failed calls included. Thread-safe.
 
     A call that was answered is in the file even if the process is killed right after, but not necessarily after a loss
@@ -152,14 +152,6 @@ class RecordingChat(WrappedChat):
     def close(self) -> None:
         """Close the file and let others write it. May be called again."""
         self._file.close()
-
-    def __enter__(self) -> RecordingChat:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def without_costs(answer: ChatAnswer) -> ChatAnswer:

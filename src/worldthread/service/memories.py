@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
+from worldthread.closeable import Closeable
 from worldthread.errors import ClosedError, StoreError
 from worldthread.memory import Memory
 from worldthread.models import chat_model
@@ -33,7 +33,7 @@ class _Slot:
     users: int = 0
 
 
-class ServiceMemories:
+class ServiceMemories(Closeable):
     """Opens the memories of one file or server at their first use, and keeps those that were used last. Thread-safe.
 
     Other processes can use the same file or server at the same time, to read and to write. Use it as a context manager,
@@ -188,11 +188,3 @@ class ServiceMemories:
                 memory.close()
             except StoreError as error:  # a lost server, say: what was acknowledged is safe, and the others are closed
                 _log.warning("a memory was closed without a snapshot: %s", error)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.arguments import require_methods, require_path
+from worldthread.closeable import Closeable
 from worldthread.errors import FormatError, InputError, StoreError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
@@ -100,7 +100,7 @@ class NamespaceSize:
     bytes: int
 
 
-class Store(ABC):
+class Store(Closeable):
     """The recorded episodes of one namespace, with their graph and their vectors. Thread-safe.
 
     :attr:`graph` and its views are live: while other threads write, read them inside
@@ -359,7 +359,7 @@ class Store(ABC):
         self.require_writable()
         yield
 
-    def share_file(self) -> None:  # noqa: B027 - optional: most stores have one writer only
+    def share_file(self) -> None:
         """From now on, let other processes write between the changes of this store.
 
         A store that was opened for writing otherwise keeps all other writers out until it is closed. A change then
@@ -531,14 +531,6 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Release the file. May be called again."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- export and import ------------------------------------------------------------------------------------------
 

@@ -6,16 +6,16 @@ import json
 import math
 import re
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.arguments import require_count, require_finite, require_unicode
+from worldthread.closeable import Closeable
 from worldthread.errors import ClosedError, InputError
 
 LONGEST_ID: Final = 1000
@@ -75,7 +75,7 @@ class VectorHit:
     score: float
 
 
-class VectorStore(ABC):
+class VectorStore(Closeable):
     """A table of unit vectors with labels and intervals. Thread-safe.
 
     What :meth:`add` and :meth:`delete` did is seen by every later search, and survives in stores that have files.
@@ -258,14 +258,6 @@ class VectorStore(ABC):
             if self._is_open:
                 self._is_open = False
                 self._close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _require_open(self) -> None:
         if not self._is_open:

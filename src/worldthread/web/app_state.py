@@ -8,9 +8,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
+from worldthread.closeable import Closeable
 from worldthread.errors import ExtensionError, InputError, NotFoundError, ReadOnlyError, WorldthreadError
 from worldthread.extensions import PAGES, extensions, load_extension
 from worldthread.memory import Memory
@@ -40,7 +40,7 @@ def namespace_key(namespace: str) -> str:
     return _NAMESPACE_PREFIX + hashlib.blake2b(namespace.encode(), digest_size=8).hexdigest()
 
 
-class AppState:
+class AppState(Closeable):
     """The memories of one server, and the pages that other packages add to it.
 
     Use it as a context manager, or call :meth:`close`.
@@ -296,11 +296,3 @@ class AppState:
             pages.close()
         self._memories.close()
         self._asking.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import orjson
 
+from worldthread.closeable import Closeable
 from worldthread.errors import FormatError, InputError, MissingExtraError
 from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
 from worldthread.regular_files import open_regular, require_no_links
@@ -37,7 +37,7 @@ _TICK: Final = 0.5  # seconds between two looks at the unfinished runs
 _TAIL: Final = 1 << 18  # bytes at the end of a trajectory that are searched for its last line
 
 
-class SweepResults:
+class SweepResults(Closeable):
     """Finished runs in a JSON Lines file; a run counts as finished when its line is on the disk.
 
     Use as a context manager, or call :meth:`close`: until then nobody else can write the file.
@@ -74,14 +74,6 @@ class SweepResults:
     def close(self) -> None:
         """Close the file and let others write it. May be called again."""
         self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def add(self, run: Run, summary: dict[str, Any]) -> None:
         """Record a finished run; it is on the disk when this returns.

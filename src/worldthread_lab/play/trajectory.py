@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
 import msgspec
 import orjson
 
+from worldthread.closeable import Closeable
 from worldthread.decoding import convert
 from worldthread.errors import FormatError, InputError
 from worldthread.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
@@ -226,7 +226,7 @@ def _comparable(reader: JsonLinesReader) -> list[JsonLine]:
     return lines
 
 
-class TrajectoryWriter:
+class TrajectoryWriter(Closeable):
     """Writes a play to its file; each line is in the file when :meth:`write` returns.
 
     Use as a context manager, or call :meth:`close`: until then nobody else can write the file.
@@ -287,14 +287,6 @@ class TrajectoryWriter:
     def close(self) -> None:
         """Close the file and let others write it. May be called again."""
         self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class TrajectoryComparison:

@@ -7,12 +7,12 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 import msgspec
 import orjson
 
+from worldthread.closeable import Closeable
 from worldthread.decoding import convert
 from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
 from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
@@ -90,7 +90,7 @@ class Configuration:
         return hashlib.blake2b(orjson.dumps(self.to_dict(), option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
 
-class QuestionResults:
+class QuestionResults(Closeable):
     """Records of questions, and figures of memories, in a JSON Lines file; each is on the disk when ``add`` returns.
 
     Use as a context manager, or call :meth:`close`: until then nobody else can write the file. Thread-safe.
@@ -182,11 +182,3 @@ class QuestionResults:
     def close(self) -> None:
         """Close the file and let others write it. May be called again."""
         self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
