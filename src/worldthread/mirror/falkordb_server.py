@@ -9,9 +9,8 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any, Final, LiteralString
 from urllib.parse import unquote, urlunsplit
 
-from worldthread.caches.base import shown_address
 from worldthread.caches.redis import redis_errors
-from worldthread.errors import InputError, MissingExtraError, StoreError
+from worldthread.errors import InputError, MissingExtraError
 from worldthread.mirror.graph_server import GraphServer, parts_of
 
 _SECONDS: Final = 120.0
@@ -33,13 +32,15 @@ class FalkorDBServer(GraphServer):
         StoreUnavailableError: the server cannot be reached.
     """
 
+    _INDEX_EXISTS = "already indexed"
+
     def __init__(self, address: str) -> None:
+        super().__init__(address)
         try:
             import redis
         except ImportError as error:
             raise MissingExtraError("a mirror in FalkorDB", extra="redis", package="redis") from error
         self._errors: Any = redis.exceptions
-        self._shown = shown_address(address)
         parts = parts_of(address, "falkordb://HOST:PORT/GRAPH")
         self._graph = unquote(parts.path.strip("/"))
         if not self._graph or "/" in self._graph:
@@ -53,23 +54,12 @@ class FalkorDBServer(GraphServer):
         with self._translated():
             self._client.ping()
 
-    @property
-    def address(self) -> str:
-        return self._shown
-
     def run(self, query: LiteralString, **parameters: Any) -> list[list[Any]]:
         header = "".join(f"{_require_name(name)}={literal(value)} " for name, value in parameters.items())
         text = f"CYPHER {header}{query}" if header else query
         with self._translated():
             answer = self._client.execute_command("GRAPH.QUERY", self._graph, text, "--compact")
         return [[_decoded(value) for value in row] for row in answer[1]] if len(answer) == 3 else []
-
-    def create_index(self, query: LiteralString) -> None:
-        try:
-            self.run(query)
-        except StoreError as error:
-            if "already indexed" not in str(error):
-                raise
 
     def rounded(self, value: float) -> float:
         return float(f"{value:.15g}")

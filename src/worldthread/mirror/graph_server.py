@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, LiteralString
+from typing import Any, ClassVar, LiteralString
 from urllib.parse import SplitResult, urlsplit
 
 from worldthread.caches.base import shown_address
 from worldthread.closeable import Closeable
-from worldthread.errors import InputError
+from worldthread.errors import InputError, StoreError
 
 
 class GraphServer(Closeable):
-    """A connection to a graph database."""
+    """A connection to a graph database.
+
+    Args:
+        address: where it is.
+    """
+
+    _INDEX_EXISTS: ClassVar[str]
+    """In the error of the server when an index is there already."""
+
+    def __init__(self, address: str) -> None:
+        self._shown = shown_address(address)
 
     @property
-    @abstractmethod
     def address(self) -> str:
         """The address without its password."""
+        return self._shown
 
     @abstractmethod
     def run(self, query: LiteralString, **parameters: Any) -> list[list[Any]]:
@@ -35,13 +45,21 @@ class GraphServer(Closeable):
             StoreError: the server refuses the statement.
         """
 
-    @abstractmethod
     def create_index(self, query: LiteralString) -> None:
         """Create an index unless it is there.
 
         Args:
             query: the statement.
+
+        Raises:
+            StoreUnavailableError: the server cannot be reached.
+            StoreError: the server refuses the statement.
         """
+        try:
+            self.run(query)
+        except StoreError as error:
+            if self._INDEX_EXISTS not in str(error):
+                raise
 
     @abstractmethod
     def rounded(self, value: float) -> float:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any, LiteralString
 from urllib.parse import unquote
 
-from worldthread.caches.base import shown_address
 from worldthread.errors import MissingExtraError, StoreError, StoreUnavailableError
 from worldthread.mirror.graph_server import GraphServer, parts_of
 
@@ -26,14 +25,16 @@ class Neo4jServer(GraphServer):
         StoreUnavailableError: the server cannot be reached.
     """
 
+    _INDEX_EXISTS = "EquivalentSchemaRuleAlreadyExists"
+
     def __init__(self, address: str) -> None:
+        super().__init__(address)
         try:
             import neo4j
             import neo4j.exceptions
         except ImportError as error:
             raise MissingExtraError("a mirror in Neo4j", extra="neo4j", package="neo4j") from error
         self._errors: Any = neo4j.exceptions
-        self._shown = shown_address(address)
         parts = parts_of(address, "neo4j://USER@HOST:PORT/DATABASE")
         name = parts.hostname or ""
         host = f"[{name}]" if ":" in name else name
@@ -50,21 +51,10 @@ class Neo4jServer(GraphServer):
         with self._translated():
             self._driver.verify_connectivity()
 
-    @property
-    def address(self) -> str:
-        return self._shown
-
     def run(self, query: LiteralString, **parameters: Any) -> list[list[Any]]:
         with self._translated():
             found = self._driver.execute_query(query, parameters_=parameters, database_=self._database)
         return [list(record.values()) for record in found.records]
-
-    def create_index(self, query: LiteralString) -> None:
-        try:
-            self.run(query)
-        except StoreError as error:
-            if "EquivalentSchemaRuleAlreadyExists" not in str(error):
-                raise
 
     def rounded(self, value: float) -> float:
         return value

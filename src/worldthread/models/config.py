@@ -224,7 +224,7 @@ class EmbedderConfig:
         return _is_local(self.base_url)
 
 
-class _ModelTable(msgspec.Struct, forbid_unknown_fields=True):
+class _ServerTable(msgspec.Struct, forbid_unknown_fields=True):
     name: str | None = None
     base_url: str | None = None
     api_key: str | None = None
@@ -232,6 +232,9 @@ class _ModelTable(msgspec.Struct, forbid_unknown_fields=True):
     timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
     retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
     concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+class _ModelTable(_ServerTable, forbid_unknown_fields=True):
     context_tokens: Annotated[int, msgspec.Meta(ge=1024)] | None = None
 
 
@@ -249,14 +252,7 @@ class _CacheTable(msgspec.Struct, forbid_unknown_fields=True):
     vectors: bool = False
 
 
-class _EmbedderTable(msgspec.Struct, forbid_unknown_fields=True):
-    name: str | None = None
-    base_url: str | None = None
-    api_key: str | None = None
-    api_key_env: str | None = None
-    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
+class _EmbedderTable(_ServerTable, forbid_unknown_fields=True):
     batch: Annotated[int, msgspec.Meta(ge=1)] | None = None
     dimensions: Annotated[int, msgspec.Meta(ge=1)] | None = None
     query_prefix: str | None = None
@@ -501,7 +497,7 @@ def _address(
     server: str | None,
     urls: Sequence[str | None],
     key: str | None,
-    table: _ModelTable | _EmbedderTable | None,
+    table: _ServerTable | None,
     path: Path | None,
     environ: Mapping[str, str],
 ) -> tuple[str | None, str | None]:
@@ -640,7 +636,7 @@ def _require_known_names(content: Mapping[str, Any], path: Path) -> None:
                 raise FormatError(f"unknown key {prefix + key!r}; {hint}", path=path)
 
 
-def _key_of_file(table: _ModelTable | _EmbedderTable, path: Path | None, environ: Mapping[str, str]) -> str | None:
+def _key_of_file(table: _ServerTable, path: Path | None, environ: Mapping[str, str]) -> str | None:
     if table.api_key:
         return table.api_key
     if not table.api_key_env:
