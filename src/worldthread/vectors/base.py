@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import threading
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -319,6 +320,11 @@ def label_text(name: str, value: str) -> str:
 def labels_of(item: VectorItem) -> list[str]:
     """Return the :func:`label_text` of every label of an item."""
     return [label_text(name, value) for name, value in item.labels.items()]
+
+
+def finite_time(time: float) -> float:
+    """Return a world time for a store that holds no infinity: the largest number instead."""
+    return min(max(float(time), -sys.float_info.max), sys.float_info.max)
 
 
 def is_collection_of(table: str, collection: str) -> bool:

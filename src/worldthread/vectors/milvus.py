@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from worldthread.vectors.base import (
     VectorHit,
     VectorItem,
     VectorStore,
+    finite_time,
     is_collection_of,
     labels_of,
 )
@@ -29,7 +29,6 @@ _SECONDS: Final = 60.0  # for an answer
 _PART: Final = 500  # items that are copied at a time
 _LISTED: Final = 10_000  # ids that are read at a time
 _NOT_CONNECTED: Final = 2  # the code of errors of pymilvus when a server is away
-_LARGEST: Final = sys.float_info.max
 _FIELDS: Final = ["key", "id", "vector", "labels", "begin_time", "end_time"]
 
 
@@ -133,7 +132,7 @@ class MilvusVectorStore(VectorStore):
             {
                 "key": _digest(item.id), "id": item.id, "vector": row.tolist(),
                 "labels": [_digest(label) for label in labels_of(item)],
-                "begin_time": _finite(item.begin), "end_time": _finite(item.end),
+                "begin_time": finite_time(item.begin), "end_time": finite_time(item.end),
             }
             for item, row in zip(items, rows, strict=True)
         ]  # fmt: skip
@@ -148,7 +147,7 @@ class MilvusVectorStore(VectorStore):
             listed = ", ".join(f'"{_digest(choice)}"' for choice in choices)
             parts.append(f"array_contains_any(labels, [{listed}])")
         if as_of is not None:
-            time = repr(_finite(as_of))
+            time = repr(finite_time(as_of))
             parts += [f"begin_time <= {time}", f"end_time > {time}"]
         with self._translated():
             (found,) = self._client.search(
@@ -223,7 +222,3 @@ class MilvusVectorStore(VectorStore):
 
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _finite(time: float) -> float:
-    return min(max(float(time), -_LARGEST), _LARGEST)

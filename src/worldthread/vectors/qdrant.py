@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from worldthread.errors import (
     StoreUnavailableError,
     WorldthreadError,
 )
-from worldthread.vectors.base import VectorHit, VectorItem, VectorStore, is_collection_of, labels_of
+from worldthread.vectors.base import VectorHit, VectorItem, VectorStore, finite_time, is_collection_of, labels_of
 
 _LOOKED_AT: Final = 200  # vectors that a search in the index keeps in sight (hnsw_ef)
 _SECONDS: Final = 60  # for an answer
@@ -29,7 +28,6 @@ _PART: Final = 500  # points that are copied at a time
 _LISTED: Final = 10_000  # ids that are read at a time
 _folders: dict[str, tuple[Any, int]] = {}  # the client of each folder, which takes no second one, and its users
 _folders_lock = threading.Lock()
-_LARGEST: Final = sys.float_info.max  # JSON has no infinity
 
 
 class QdrantVectorStore(VectorStore):
@@ -142,7 +140,8 @@ class QdrantVectorStore(VectorStore):
                 id=_point(item.id),
                 vector=row.tolist(),
                 payload={
-                    "id": item.id, "labels": labels_of(item), "begin": _finite(item.begin), "end": _finite(item.end),
+                    "id": item.id, "labels": labels_of(item),
+                    "begin": finite_time(item.begin), "end": finite_time(item.end),
                 },
             )
             for item, row in zip(items, rows, strict=True)
@@ -156,7 +155,7 @@ class QdrantVectorStore(VectorStore):
         models = self._models
         must = [models.FieldCondition(key="labels", match=models.MatchAny(any=list(choices))) for choices in labels]
         if as_of is not None:
-            time = _finite(as_of)
+            time = finite_time(as_of)
             must.append(models.FieldCondition(key="begin", range=models.Range(lte=time)))
             must.append(models.FieldCondition(key="end", range=models.Range(gt=time)))
         # the engine on a folder has no index
@@ -238,7 +237,3 @@ class QdrantVectorStore(VectorStore):
 def _point(id_: str) -> str:
     """Return the name of a point, which is a UUID in Qdrant."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, id_))
-
-
-def _finite(time: float) -> float:
-    return min(max(float(time), -_LARGEST), _LARGEST)
