@@ -7,34 +7,29 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.errors import InputError
+from worldthread.vectors.table import UnitVectorTable
 
 _FIRST_ROWS = 64
 _PART: Final = 256  # scores of which the highest is looked at first
 _FEWEST_PARTS: Final = 64
 
 
-class VectorTable:
-    """Unit vectors numbered 0, 1, 2, ...; a row that was never set is zeros.
+class VectorTable(UnitVectorTable):
+    """Unit vectors in a matrix.
 
     Args:
         dimensions: length of a vector.
     """
 
-    __slots__ = ("_count", "_filled", "_rows")
+    __slots__ = ("_rows",)
 
     def __init__(self, dimensions: int) -> None:
         self._rows = np.zeros((_FIRST_ROWS, dimensions), np.float32)
         self._filled = np.zeros(_FIRST_ROWS, bool)
         self._count = 0
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return self._count
-
     @property
     def dimensions(self) -> int:
-        """Length of a vector."""
         return int(self._rows.shape[1])
 
     @property
@@ -43,7 +38,6 @@ class VectorTable:
         return self._rows[: self._count]
 
     def extend(self, count: int) -> None:
-        """Grow to at least ``count`` rows; new rows are zeros."""
         if count > len(self._rows):
             grown = np.zeros((max(count, len(self._rows) * 5 // 4, _FIRST_ROWS), self.dimensions), np.float32)
             grown[: self._count] = self.rows
@@ -63,61 +57,15 @@ class VectorTable:
         table._count = count
         return table
 
-    @property
-    def filled(self) -> NDArray[np.bool_]:
-        """Whether each row was set, shape (len(self),). A view that is valid until the next change."""
-        return self._filled[: self._count]
-
-    def put(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Set some rows. The table grows as needed.
-
-        Args:
-            numbers: the rows to set, shape (n,).
-            vectors: their unit vectors, shape (n, dimensions).
-
-        Raises:
-            InputError: the shapes do not fit.
-        """
-        if vectors.shape != (len(numbers), self.dimensions):
-            raise InputError(
-                f"{len(numbers)} rows of {self.dimensions} numbers are needed, not an array of shape {vectors.shape}"
-            )
-        if len(numbers):
-            self.extend(int(numbers.max()) + 1)
-            self._rows[numbers] = vectors
-            self._filled[numbers] = True
+    def _set(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        self._rows[numbers] = vectors
 
     def drop(self, numbers: NDArray[np.int64]) -> None:
         """Make some rows as if they had never been set: zeros, and missing."""
         self._rows[numbers] = 0
         self._filled[numbers] = False
 
-    def missing(self) -> list[int]:
-        """Return the numbers of the rows that were never set."""
-        found: list[int] = np.flatnonzero(~self._filled[: self._count]).tolist()
-        return found
-
-    def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the inner product of every row with a query (the cosine, since all are unit vectors).
-
-        Args:
-            query: a unit vector, shape (dimensions,).
-
-        Returns:
-            Shape (len(self),), each in [-1, 1].
-        """
-        found: NDArray[np.float32] = self.similarity_matrix(query[None])[0]
-        return found
-
     def similarity_matrix(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the :meth:`similarities` of many queries at once.
-
-        Args:
-            queries: unit vectors, shape (n, dimensions).
-
-        Returns:
-            Inner products, shape (n, len(self)).
-        """
         if not self._count or not len(queries):
             return np.zeros((len(queries), self._count), np.float32)
         import simsimd

@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.errors import InputError
 from worldthread.vectors.sketch import SignSketch, likely
+from worldthread.vectors.table import UnitVectorTable
 
 SKETCHED_ROWS: Final = 3_000_000
 """Tables with more rows are searched approximately."""
@@ -51,7 +51,7 @@ class DecodedRows:
         return len(self._table) * self._table.dimensions + self._table.factors.nbytes
 
 
-class QuantisedTable:
+class QuantisedTable(UnitVectorTable):
     """Like :class:`~worldthread.vectors.exact.VectorTable`, for tables of more than about 10,000 rows.
 
     Each row is stored as integers from -127 to 127 and one factor, chosen so that its largest number is exact.
@@ -60,7 +60,7 @@ class QuantisedTable:
         dimensions: length of a vector.
     """
 
-    __slots__ = ("_blocks", "_count", "_factors", "_filled", "_first", "_sketch", "counted")
+    __slots__ = ("_blocks", "_factors", "_first", "_sketch", "counted")
 
     def __init__(self, dimensions: int) -> None:
         self._first = np.zeros((0, dimensions), np.int8)
@@ -80,13 +80,8 @@ class QuantisedTable:
         table._count = len(codes)
         return table
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return self._count
-
     @property
     def dimensions(self) -> int:
-        """Length of a vector."""
         return int(self._first.shape[1])
 
     @property
@@ -118,22 +113,11 @@ class QuantisedTable:
         return self._factors[: self._count]
 
     @property
-    def filled(self) -> NDArray[np.bool_]:
-        """Whether each row was set, shape (len(self),). A view that is valid until the next change."""
-        return self._filled[: self._count]
-
-    @property
     def rows(self) -> DecodedRows:
         """All rows, decoded on demand."""
         return DecodedRows(self)
 
-    def missing(self) -> list[int]:
-        """Return the numbers of the rows that were never set."""
-        found: list[int] = np.flatnonzero(~self.filled).tolist()
-        return found
-
     def extend(self, count: int) -> None:
-        """Grow to at least ``count`` rows; new rows are zeros."""
         while count > len(self._first) + len(self._blocks) * _BLOCK:
             self._blocks.append(np.zeros((_BLOCK, self.dimensions), np.int8))
         if count > len(self._factors):
@@ -145,32 +129,15 @@ class QuantisedTable:
                 setattr(self, name, grown)
         self._count = max(self._count, count)
 
-    def put(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Set some rows. The table grows as needed.
-
-        Args:
-            numbers: the rows to set, shape (n,).
-            vectors: their unit vectors, shape (n, dimensions).
-
-        Raises:
-            InputError: the shapes do not fit.
-        """
-        if vectors.shape != (len(numbers), self.dimensions):
-            raise InputError(
-                f"{len(numbers)} rows of {self.dimensions} numbers are needed, not an array of shape {vectors.shape}"
-            )
-        if not len(numbers):
-            return
-        self.extend(int(numbers.max()) + 1)
+    def _set(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         for start in range(0, len(numbers), _PART):
             part = slice(start, start + _PART)
             codes, factors = _rounded(vectors[part])
-            self._set(numbers[part], codes)
+            self._set_codes(numbers[part], codes)
             self._factors[numbers[part]] = factors
-        self._filled[numbers] = True
         self._sketch.changed(numbers)
 
-    def _set(self, numbers: NDArray[np.int64], codes: NDArray[np.int8]) -> None:
+    def _set_codes(self, numbers: NDArray[np.int64], codes: NDArray[np.int8]) -> None:
         is_first = numbers < len(self._first)
         if is_first.any():
             if not self._first.flags.writeable:
@@ -185,27 +152,7 @@ class QuantisedTable:
         """Make some rows as if they had never been set: zeros, and missing."""
         self._factors[numbers], self._filled[numbers] = 0, False  # which makes zeros of any codes
 
-    def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the inner product of every row with a query.
-
-        Args:
-            query: a unit vector, shape (dimensions,).
-
-        Returns:
-            Shape (len(self),), each about in [-1, 1].
-        """
-        found: NDArray[np.float32] = self.similarity_matrix(query[None])[0]
-        return found
-
     def similarity_matrix(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the :meth:`similarities` of many queries at once.
-
-        Args:
-            queries: unit vectors, shape (n, dimensions).
-
-        Returns:
-            Inner products, shape (n, len(self)).
-        """
         if not self._count or not len(queries):
             return np.zeros((len(queries), self._count), np.float32)
         import simsimd
