@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,8 +36,8 @@ class _Parts(Confidence):
     def __init__(self) -> None:
         self.kept: list[list[float]] = []
 
-    def __call__(self, parts: Any, kind: str, subject_kind: str, words: int) -> float:
-        self.kept.append(features_of(parts, kind, subject_kind, words).tolist())
+    def __call__(self, parts: Any, kind: str, subject_kind: str, words: int, judged: float) -> float:
+        self.kept.append(features_of(parts, kind, subject_kind, words, judged).tolist())
         return float(np.prod(parts))
 
 
@@ -49,7 +50,7 @@ def draw(folder: Path, paths: list[Path]) -> None:
                 if scores is None:
                     continue
                 parts = _Parts()
-                for event in events_of(piece, scores, model.relations, parts):
+                for event in events_of(piece, scores, model.relations, parts, partial(model.judged, piece=piece)):
                     row = {"writer": path.stem, "message": number, "speaker": message.speaker, "before": message.before}
                     row |= {"text": message.text, "event": line_of(event), "confidence": round(event.confidence, 4)}
                     print(

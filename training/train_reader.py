@@ -13,7 +13,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from write_reader import write
 
+from worldthread.extract.reader.extractor import ReaderExtractor
 from worldthread.extract.reader.model import Tokens
 from worldthread.extract.reader.pieces import OUTCOMES, paired
 from worldthread.extract.reader.relations import RelationWords
@@ -37,6 +38,8 @@ HERE: Final = Path(__file__).parent
 SHOWN: Final = 50  # steps between two lines of the log
 SAVED: Final = 200
 MEASURED: Final = 600
+KNOWN: Final = 0.35  # how sure the reader must be of a fact that was known before
+JUDGED: Final = ("judged_facts.jsonl", "compared_events.jsonl")
 
 
 def notes(folder: Path, left_out: Sequence[str], tokens_of: Tokens) -> tuple[list[Item], list[Labelled]]:
@@ -52,10 +55,40 @@ def notes(folder: Path, left_out: Sequence[str], tokens_of: Tokens) -> tuple[lis
     return items, left
 
 
+def facts_before(folder: Path, cache: Path) -> dict[str, tuple[str, ...]]:
+    """Return the facts that the reader of the package takes from what was said before in the scenes of changes.
+
+    They are kept in the cache: reading all takes some minutes.
+    """
+    path = cache / "facts_before.json"
+    if not path.exists():
+        reads, found = ReaderExtractor(), dict[str, list[str]]()
+        for scenes in sorted(folder.glob("changes_*.jsonl")):
+            for line in scenes.read_text(encoding="utf-8").splitlines():
+                scene = json.loads(line)
+                for said in scene["before"]:
+                    found[f"{scene['speaker']}: {said}"] = [
+                        f"{event.subject} {event.relation} {event.object}"
+                        for event in reads.events(said, scene["speaker"])
+                        if event.confidence >= KNOWN and event.kind in ("state", "begins", "planned")
+                    ]
+        path.write_text(json.dumps(found), encoding="utf-8")
+    return {said: tuple(facts) for said, facts in json.loads(path.read_text(encoding="utf-8")).items()}
+
+
 def endings(
-    folder: Path, left_out: str, tokens_of: Tokens, order: random.Random, *, only_left: bool = False
+    folder: Path,
+    left_out: str,
+    tokens_of: Tokens,
+    order: random.Random,
+    known: Mapping[str, Sequence[str]],
+    *,
+    only_left: bool = False,
 ) -> Iterator[Item]:
-    """Yield what was said before beside what is said now, each with its outcome, from the scenes of changes."""
+    """Yield what was known before beside what is said now, each with its outcome, from the scenes of changes.
+
+    What was known are the facts that were read of what was said before; that itself, where none was.
+    """
     for path in sorted(folder.glob("changes_*.jsonl")):
         if (path.stem == f"changes_{left_out}") != only_left:
             continue
@@ -65,10 +98,14 @@ def endings(
             strange = [] if only_left else [(-1, order.choice(said))] * order.choice((0, 1))
             for number, statement in [*enumerate(scene["before"]), *strange]:
                 ended, never = number in scene["ended"], number in scene["corrected"]
-                piece = paired(statement, scene["speaker"], scene["now"])
-                if piece is not None:
-                    outcome = OUTCOMES.index("ended" if ended else "never" if never else "goes on")
-                    yield item_of(tokens_of, piece, [], "ending", outcome)
+                facts = known.get(f"{scene['speaker']}: {statement}") or (statement,)
+                if len(facts) > 1 and (ended or never):
+                    continue  # which of them is over is not told
+                for fact in facts:
+                    piece = paired(fact, scene["speaker"], scene["now"])
+                    if piece is not None:
+                        outcome = OUTCOMES.index("ended" if ended else "never" if never else "goes on")
+                        yield item_of(tokens_of, piece, [], "ending", outcome)
 
 
 def judgements(path: Path, tokens_of: Tokens) -> Iterator[Item]:
@@ -174,7 +211,7 @@ def parsed_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path, default=Path("build/training"), help="where the base is kept")
     parser.add_argument("--messages", type=Path, default=HERE / "messages")
-    parser.add_argument("--rules", type=Path, default=HERE / "rules", help="the folder of changes and judged facts")
+    parser.add_argument("--folder", type=Path, default=HERE / "rules", help="where changes and judged facts are")
     parser.add_argument("--leave-out", default="c", help="writers who are only measured, by their files' names")
     parser.add_argument("--changes-left-out", default="l", help="the writer of changes who is only measured")
     parser.add_argument("--epochs", type=int, default=4)
@@ -203,8 +240,9 @@ def main() -> None:
     tokenizer.no_padding()
     tokens_of = Tokens(tokenizer)
     items, left = notes(options.messages, options.leave_out.split(","), tokens_of)
-    pairs = list(endings(options.rules, options.changes_left_out, tokens_of, order)) if options.pairs else []
-    judged = list(judgements(options.rules / "judged_facts.jsonl", tokens_of)) if options.pairs else []
+    known = facts_before(options.folder, options.cache) if options.pairs else {}
+    pairs = list(endings(options.folder, options.changes_left_out, tokens_of, order, known)) if options.pairs else []
+    judged = [item for path in JUDGED if options.pairs for item in judgements(options.folder / path, tokens_of)]
     counts = Counter(frame.relation for item in items for frame in item.frames)
     relations = ["", *sorted(relation for relation, count in counts.items() if count > 1)]
     start = torch.load(options.start) if options.start else None
@@ -213,9 +251,9 @@ def main() -> None:
     encoder = encoder_of(fetch(options.cache))
     reader = Reader(encoder, mean_states(encoder, tokenizer, relations))
     if start is not None:
-        state, known = start["reader"], len(start["relations"])
+        state, count = start["reader"], len(start["relations"])
         for name in ("relations", "relation_bias"):  # relations that are new begin as they would without a start
-            state[name] = torch.cat([state[name], reader.get_parameter(name).detach()[known:]])
+            state[name] = torch.cat([state[name], reader.get_parameter(name).detach()[count:]])
         reader.load_state_dict(state, strict=False)
     training = Training(reader, [*items, *pairs, *judged], options)
     if options.checkpoint and options.checkpoint.exists():
@@ -227,7 +265,7 @@ def main() -> None:
     def log_measures(messages: Sequence[Labelled]) -> None:
         print("left out:", report(measure(reader, tokens_of, messages, relations), messages), flush=True)
         if options.pairs:
-            of_left = list(endings(options.rules, options.changes_left_out, tokens_of, order, only_left=True))
+            of_left = list(endings(options.folder, options.changes_left_out, tokens_of, order, known, only_left=True))
             print("endings left out:", outcomes(reader, of_left), flush=True)
 
     begun, sums = time.monotonic(), Counter[str]()

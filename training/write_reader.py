@@ -102,6 +102,6 @@ def write(folder: Path, reader: Reader, relations: Sequence[str]) -> None:
         )  # fmt: skip
         with_small_weights(path)
     if not (folder / "confidence.json").exists():  # until it is learned: the product of the parts
-        learned = {"weights": [1.0] * 7 + [0.0] * 10, "bias": 0.0}
+        learned = {"weights": [1.0] * 8 + [0.0] * 10, "bias": 0.0}
         (folder / "confidence.json").write_text(json.dumps(learned), encoding="utf-8")
     (folder / "relations.json").write_text(json.dumps(list(relations), indent=0), encoding="utf-8")

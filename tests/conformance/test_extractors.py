@@ -142,5 +142,5 @@ def test_a_memory_takes_it_by_name(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("make", [lambda: Memory(extractor="bogus"), lambda: extractor("")])
 def test_an_unknown_name_is_an_error_that_lists_them(make: Callable[[], object]) -> None:
-    with pytest.raises(InputError, match="extractors are: parsed, prose, reader"):
+    with pytest.raises(InputError, match="extractors are: parsed, prose, reader, reader-precise"):
         make()

@@ -140,9 +140,36 @@ def test_nothing_is_related_to_itself() -> None:
 
 def test_confidence_is_a_probability_of_what_was_judged() -> None:
     parts = (0.9, 0.8, 1.0, 1.0, 0.5, 1.0, 1.0)
-    product = Confidence([1.0] * 7 + [0.0] * 10, 0.0)
-    assert product(parts, "state", "span", 3) == pytest.approx(0.36 / 1.36)
-    assert features_of(parts, "ends", "span", 3)[7:].tolist() == [0, 0, 1, 0, 0, 0, 1, 0, 0, 0.3]
+    product = Confidence([1.0] * 8 + [0.0] * 10, 0.0)
+    assert product(parts, "state", "span", 3, 1.0) == pytest.approx(0.36 / 1.36)
+    assert product(parts, "state", "span", 3, 0.5) == pytest.approx(0.18 / 1.18)
+    assert features_of(parts, "ends", "span", 3, 1.0)[7:].tolist() == [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0.3]
     piece = piece_of("in Rome")
-    [event] = events_of(piece, scores(piece, 1, 1), RELATIONS, Confidence([0.0] * 17, 1000.0))
+    [event] = events_of(piece, scores(piece, 1, 1), RELATIONS, Confidence([0.0] * 18, 1000.0))
     assert 0.999 < event.confidence < 1
+
+
+@pytest.mark.parametrize(("kind", "judged"), [("state", ["Ida | lives in | Rome"]), ("ends", [])])
+def test_a_fact_is_judged_and_what_is_over_is_not(kind: str, judged: list[str]) -> None:
+    seen: list[str] = []
+
+    def judge(fact: str) -> float:
+        seen.append(fact)
+        return 0.25
+
+    piece = piece_of("I live in Rome")
+    [event] = events_of(
+        piece, scores(piece, 3, 3, kind=kind), RELATIONS, Confidence([0.0] * 7 + [1.0] + [0.0] * 10, 0.0), judge
+    )
+    assert seen == judged
+    assert event.confidence == pytest.approx(0.2 if judged else 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "begin", "relation"),
+    [("I live at Orbis", 3, "lives at"), ("I live in Rome", 3, "lives in"), ("I live near the sea", 4, "lives in")],
+)
+def test_a_relation_ends_with_the_word_of_the_message(text: str, begin: int, relation: str) -> None:
+    piece = piece_of(text)
+    [event] = events_of(piece, scores(piece, begin, begin), (*RELATIONS, "lives at"))
+    assert event.relation == relation

@@ -81,3 +81,10 @@ def test_names_are_never_misspelt(reads: ReaderExtractor) -> None:
         text = f"My sister {name} lives in Rome."
         assert all(name in part or not re.search(r"[A-Z]\w{3,}", part.replace("Ida", "").replace("Rome", ""))
                    for fact in facts_of(reads, text) for part in (fact.subject, fact.object))  # fmt: skip
+
+
+def test_of_an_endless_message_only_the_beginning_is_read(reads: ReaderExtractor) -> None:
+    text = "I have a dog named Rex. " + "My day was long, and I went home late. " * 400 + "I have a cat named Mia."
+    objects = {event.object for event in reads.events(text, "Ida")}
+    assert any("Rex" in name for name in objects)
+    assert not any("Mia" in name for name in objects)

@@ -33,7 +33,8 @@ _SIGNATURE: Final = re.compile(
     r"(?P<name>(?-i:[A-Z])[\w'’-]{1,20}(?: (?-i:[A-Z])[\w.'’-]{0,20}){0,2})\s*$",
     re.IGNORECASE,
 )
-_LONGEST_NOTE: Final = 500  # characters
+LONGEST_NOTE: Final = 500
+"""Characters of a text that may be a note."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _PRONOUN: Final = re.compile(r"\W*(?:(?P<person>He|She|His|Her)|(?P<thing>It|Its))\b")
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|My|my|me)\b")
@@ -146,8 +147,7 @@ def statements_of(
     Returns:
         The statements and endings of each sentence, in order.
     """
-    if _CONTROL.search(text):
-        text = _CONTROL.sub(_space_for_control, text)
+    text = without_controls(text)
     groups: list[tuple[list[Statement], list[Ending]]] = []
     for passage in annotated_passages(text, speaker):
         is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
@@ -198,6 +198,11 @@ def _running_text(passage: AnnotatedPassage) -> str:
     return text if passage.topic is None else text.replace(passage.topic, " ")
 
 
+def without_controls(text: str) -> str:
+    """Return a text with a space for each control character but those that end lines."""
+    return _CONTROL.sub(_space_for_control, text)
+
+
 def _space_for_control(match: re.Match[str]) -> str:
     return match[0] if match[0] in "\n\r\t\x0b\x0c\x85\x1c\x1d\x1e" else " "
 
@@ -243,7 +248,7 @@ class PassageExtractor:
         )
         # in a note "the gym" is one that its reader knows; in a longer text it is one that was spoken of before
         texts = [sentence.text for sentence, _ in passage.sentences]
-        self._is_note = sum(map(len, texts)) <= _LONGEST_NOTE or (
+        self._is_note = sum(map(len, texts)) <= LONGEST_NOTE or (
             sum(_FIRST_PERSON.search(text) is not None for text in texts) * 5 >= len(texts)
         )
         self._common_words = set(_LOWER_WORD.findall(" ".join(texts)))  # "Default" at a beginning is no name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from worldthread.extract.reader.pieces import Piece
 
 KINDS: Final = ("state", "begins", "ends", "never", "happened", "planned")
+ENDING_KINDS: Final = ("ends", "never")
 TIME_KINDS: Final = ("", "on", "since", "for", "until", "span", "from", "by", "during")
 SUBJECTS: Final = ("speaker", "span", "speaker's span", "span's span", "other")
 POINTERS: Final = ("head begin", "head end", "owner begin", "owner end", "time begin", "time end")
@@ -20,6 +21,8 @@ LONGEST_OBJECT: Final = 28
 """Words of an object."""
 _LONGEST_NAME: Final = 8
 _LONGEST_TIME: Final = 12
+_LEAST_JUDGED: Final = 0.01  # the product of the parts of an event that is judged
+_ARTICLES: Final = ("a", "an", "the")
 _TRIED: Final = 3  # beginnings of a span, the likeliest ones
 _OF_SPEAKER: Final = re.compile(r"\b(?:(?P<own>(?i:my|mine|our))|I|me|myself)\b")
 _SPACE_BEFORE_SIGN: Final = re.compile(r" (['’]s\b|[.,;:!?])")
@@ -54,8 +57,8 @@ class MessageEvent(NamedTuple):
 class Confidence:
     """How sure the reader is of an event, learned from events that people judged.
 
-    A logistic regression on the logarithms of the probabilities of the parts, on the kind, the kind of subject, and the
-    length of the object.
+    A logistic regression on the logarithms of the probabilities of the parts and of the judgement, on the kind, the
+    kind of subject, and the length of the object.
 
     Args:
         weights: one for each feature.
@@ -65,14 +68,14 @@ class Confidence:
     def __init__(self, weights: Sequence[float], bias: float) -> None:
         self._weights, self._bias = np.asarray(weights, np.float64), bias
 
-    def __call__(self, parts: Sequence[float], kind: str, subject_kind: str, words: int) -> float:
-        """Return the probability that an event is right, in (0, 1)."""
-        score = float(features_of(parts, kind, subject_kind, words) @ self._weights) + self._bias
+    def __call__(self, parts: Sequence[float], kind: str, subject_kind: str, words: int, judged: float) -> float:
+        """Return the probability that an event is right, in (0, 1); the arguments are those of :func:`features_of`."""
+        score = float(features_of(parts, kind, subject_kind, words, judged) @ self._weights) + self._bias
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
 
-def features_of(parts: Sequence[float], kind: str, subject_kind: str, words: int) -> NDArray[np.float64]:
-    """Return what the confidence in an event is computed from, shape (17,).
+def features_of(parts: Sequence[float], kind: str, subject_kind: str, words: int, judged: float) -> NDArray[np.float64]:
+    """Return what the confidence in an event is computed from, shape (18,).
 
     Args:
         parts: probabilities that the object begins and ends there, of kind, subject, relation, time, and of the words
@@ -80,8 +83,9 @@ def features_of(parts: Sequence[float], kind: str, subject_kind: str, words: int
         kind: one of :data:`KINDS`.
         subject_kind: one of :data:`SUBJECTS` but the last.
         words: the number of words of the object.
+        judged: how probably the event is right, read beside its message.
     """
-    logs = np.log(np.maximum(parts, 1e-6))
+    logs = np.log(np.maximum([*parts, judged], 1e-6))
     kinds = [float(kind == one) for one in KINDS]
     return np.array([*logs, *kinds, *(float(subject_kind == one) for one in SUBJECTS[1:4]), words / 10], np.float64)
 
@@ -113,7 +117,11 @@ class EventScores(NamedTuple):
 
 
 def events_of(
-    piece: Piece, scores: EventScores, relations: Sequence[str], confidence: Confidence | None = None
+    piece: Piece,
+    scores: EventScores,
+    relations: Sequence[str],
+    confidence: Confidence | None = None,
+    judge: Callable[[str], float] | None = None,
 ) -> Iterator[MessageEvent]:
     """Yield the events of a piece in the order of their objects.
 
@@ -124,7 +132,9 @@ def events_of(
         scores: what the model says of it.
         relations: the relations, in the order of their scores.
         confidence: says how sure an event is; ``None`` for the product of the probabilities of its parts.
+        judge: returns how probably a fact, "subject | relation | object", is right, read beside the message.
     """
+    known = frozenset(relations)
     for number, begin in enumerate(scores.begin.tolist()):
         subject_kind = SUBJECTS[int(scores.subject[number].argmax())]
         if subject_kind == "other":
@@ -148,17 +158,25 @@ def events_of(
             span, probability = _span(pointers[4], pointers[5], _LONGEST_TIME)
             timed *= probability
             when = text_of(piece, *span)
+            time_kind = _time_kind_as_said(time_kind, piece, span[0])
         end = int(scores.end[number])
+        begin = _with_bracket(piece, begin, end)
         thing = text_of(piece, begin, end)
         kind = int(scores.kind[number].argmax())
         parts = [float(scores.begins[number]), float(scores.ends[number]), float(scores.kind[number, kind])]
         parts += [float(scores.subject[number].max()), float(scores.relation[number, relation]), timed, pointed]
-        sure = math.prod(parts) if confidence is None else confidence(parts, KINDS[kind], subject_kind, end + 1 - begin)
+        relation_said = _as_said(relations[relation], piece, begin, known)
+        sure = math.prod(parts)
+        if confidence is not None:
+            # what is over is judged as no fact
+            is_judged = judge is not None and sure >= _LEAST_JUDGED and KINDS[kind] not in ENDING_KINDS
+            judged = judge(f"{subject} | {relation_said} | {thing}") if judge is not None and is_judged else 1.0
+            sure = confidence(parts, KINDS[kind], subject_kind, end + 1 - begin, judged)
         first = len(piece.before)
         yield MessageEvent(
             KINDS[kind],
             subject,
-            relations[relation],
+            relation_said,
             thing,
             when,
             TIME_KINDS[time_kind],
@@ -166,6 +184,32 @@ def events_of(
             piece.words[end - first].end,
             sure,
         )
+
+
+def _time_kind_as_said(time_kind: int, piece: Piece, begin: int) -> int:
+    """Return the kind of a time by the word of the message before it, where that is the name of one: "until 2015"."""
+    place = begin - len(piece.before) - 1
+    said = piece.words[place].text.lower() if place >= 0 else ""
+    is_span = TIME_KINDS[time_kind] in ("span", "during")  # "from Monday to Friday"
+    return TIME_KINDS.index(said) if said in TIME_KINDS[2:] and not is_span else time_kind
+
+
+def _with_bracket(piece: Piece, begin: int, end: int) -> int:
+    """Return where an object begins whose first bracket was left out: "(020) 7946 0018"."""
+    first = len(piece.before)
+    inside = [word.text for word in piece.words[begin - first : end + 1 - first]]
+    is_open = begin > first and piece.words[begin - 1 - first].text == "("
+    return begin - 1 if is_open and inside.count(")") > inside.count("(") else begin
+
+
+def _as_said(relation: str, piece: Piece, begin: int, known: frozenset[str]) -> str:
+    """Return a relation with its last word as the message has it before the object: "works for" for "works at"."""
+    place = begin - len(piece.before) - 1
+    while place > 0 and piece.words[place].text.lower() in _ARTICLES:
+        place -= 1
+    rest, _, last = relation.rpartition(" ")
+    said = f"{rest} {piece.words[place].text.lower()}" if rest and place >= 0 else relation
+    return said if last and said in known else relation
 
 
 def distinct(events: Iterable[MessageEvent]) -> list[MessageEvent]:

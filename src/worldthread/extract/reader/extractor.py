@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from worldthread.extract.base import USER
 from worldthread.extract.groups import EpisodeGroup
+from worldthread.extract.language_detection import is_foreign
 from worldthread.extract.possible_ends import with_possible_ends
-from worldthread.extract.prose.extractor import ProseExtractor, signature_of
+from worldthread.extract.prose.extractor import (
+    LONGEST_NOTE,
+    PassageExtractor,
+    ProseExtractor,
+    signature_of,
+    without_controls,
+)
+from worldthread.extract.prose.words import is_program
+from worldthread.extract.reader.endings import facts_in_question, outcome_of
 from worldthread.extract.reader.events import MessageEvent, distinct, events_of
 from worldthread.extract.reader.model import reader_model
 from worldthread.extract.reader.pieces import pieces_of
-from worldthread.extract.reader.statements import Ended, ended_by, fact_of
+from worldthread.extract.reader.statements import ended_by, fact_of
+from worldthread.extract.times import end_stated
+from worldthread.extract.whole_values import whole_statements
 from worldthread.extract.zones import time_of_reading
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
@@ -23,37 +35,46 @@ from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
 
 FOLDER: Final = Path(__file__).parent / "data"
 """Where the model lies that comes with the package."""
-LEAST: Final = 0.55
+LEAST: Final = 0.6
 """How sure the model must be of an event that is stated."""
+LEAST_ENDED: Final = 0.8
+"""How sure the model must be that a fact is over."""
+SUREST: Final = 0.8
+SUREST_ENDED: Final = 0.97
+"""How sure it must be of an event, and of an ending, for :func:`precise_reader`."""
+_LEAST_CONFIRMED: Final = 0.2  # of a fact that the message names as over
 _SEEN: Final = 0.1  # how probable a beginning must be to be looked at
 _TURNS_BEFORE: Final = 2
+_MOST_PIECES: Final = 12  # of a message, some thousand words; the rest is text
 
 
 class ReaderExtractor:
     """Extracts statements with a small trained model that points at the words of a message.
 
     An :class:`~worldthread.extract.base.Extractor` and a :class:`~worldthread.extract.groups.GroupExtractor`.
-    Thread-safe. Theses, their objects and plain facts are those of
-    :class:`~worldthread.extract.prose.extractor.ProseExtractor`.
+    Thread-safe. Theses and their objects are those of
+    :class:`~worldthread.extract.prose.extractor.ProseExtractor`, which also states what a sentence says and no more,
+    where the network states nothing of it, and reads documents, other languages than English, and what a program says.
 
     Args:
         folder: where the model lies.
         least: how sure the model must be of what is stated, in [0, 1].
+        least_ended: how sure it must be that a fact is over, in [0, 1].
     """
 
-    name: Final = "reader/1"
+    name: Final = "reader/2"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
 
-    def __init__(self, folder: Path = FOLDER, least: float = LEAST) -> None:
-        self._folder, self._least = folder, least
+    def __init__(self, folder: Path = FOLDER, least: float = LEAST, least_ended: float = LEAST_ENDED) -> None:
+        self._folder, self._least, self._least_ended = folder, least, least_ended
         self._prose = ProseExtractor()
         self._model = reader_model(folder)
         self._read_before = lru_cache(256)(self._read)
 
-    def __reduce__(self) -> tuple[type[ReaderExtractor], tuple[Path, float]]:
-        return type(self), (self._folder, self._least)
+    def __reduce__(self) -> tuple[type[ReaderExtractor], tuple[Path, float, float]]:
+        return type(self), (self._folder, self._least, self._least_ended)
 
     def events(self, text: str, speaker: str, before: Sequence[str] = ()) -> tuple[MessageEvent, ...]:
         """Return what a message tells, however sure that is.
@@ -78,7 +99,7 @@ class ReaderExtractor:
             at: world time of the text, against which "yesterday" is understood.
 
         Returns:
-            An extraction: facts in the order of their objects, then the statements of the rules; no failures.
+            An extraction: facts in the order of their objects, then the theses; no failures.
         """
         return self._extracted(text, speaker, at, ())
 
@@ -99,63 +120,111 @@ class ReaderExtractor:
     def outdate(
         self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
     ) -> Extraction:
-        """Return ``extraction`` with the endings of what the memory holds, and of the theses that say nothing else.
+        """Return ``extraction`` with the endings of what the memory holds.
+
+        A fact ends where the message names it as over, or where the model, which reads the fact beside the message, is
+        sure of that. It ends at the time that the message tells, else with the message.
 
         Args:
-            text: not used.
+            text: the text.
             extraction: what :meth:`extract` returned.
             view: what the memory holds.
-            speaker: not used.
-            at: not used.
+            speaker: who says the text.
+            at: world time of the text.
         """
-        endings: dict[Statement, Ending] = {ending.statement: ending for ending in extraction.endings}
-        stated = set(extraction.statements)
+        said = _said(text, speaker)
+        if said is None:
+            return with_possible_ends(extraction, view)
+        stated = {one for one in extraction.statements if isinstance(one, Fact)}
+        meant: dict[Fact, Ending] = {}
         for ending in extraction.endings:
-            if not isinstance(ending.statement, Fact):
+            if isinstance(ending.statement, Fact):
+                meant |= {fact: replace(ending, statement=fact) for fact in _meant(ending.statement, view)}
+        names = [name for one in extraction.statements if isinstance(one, Thesis) for name in one.objects]
+        asked = dict.fromkeys((*meant, *facts_in_question(*said, names, stated, view)))
+        endings: dict[Statement, Ending] = {ending.statement: ending for ending in extraction.endings}
+        for fact in asked:
+            outcome = outcome_of(fact, *said, self._model)
+            if fact in stated or outcome.over < (_LEAST_CONFIRMED if fact in meant else self._least_ended):
+                endings.pop(fact, None)
                 continue
-            for fact in _meant(ending.statement, view):
-                if fact not in stated:
-                    endings.setdefault(fact, replace(ending, statement=fact))
-        ended = {statement for statement in endings if isinstance(statement, Fact)}
-        for fact in tuple(ended):
-            for thesis in view.theses(about=fact.subject):
-                if thesis not in stated and (said := self._facts_of(thesis)) and said <= ended:
-                    endings.setdefault(thesis, replace(endings[fact], statement=thesis))
+            others = {fact.subject, fact.object} - {said.speaker}
+            at_end = None if outcome.never else end_stated(said.text, at, others)
+            endings[fact] = meant.get(fact) or Ending(fact, text, at_end, never=outcome.never)
         return with_possible_ends(replace(extraction, endings=tuple(endings.values())), view)
 
     def _extracted(self, text: str, speaker: str, at: float | None, before: Sequence[str]) -> Extraction:
         base = self._prose.extract(text, speaker, at)
-        said_by = speaker or signature_of(text) or USER
+        said = _said(text, speaker)
+        if said is None:
+            return replace(base, extractor=self.name)
         statements: dict[Statement, Statement] = {}
-        endings: dict[Statement, Ending] = {ending.statement: ending for ending in base.endings}
-        for event in self.events(text.removeprefix(f"{speaker}: ") if speaker else text, said_by, before):
+        endings: dict[Statement, Ending] = {}
+        for event in self.events(said.text, said.speaker, before):
             if event.confidence < self._least:
                 continue
             if (fact := fact_of(event, at)) is not None:
                 statements.setdefault(fact, fact)
             elif (ended := ended_by(event, at)) is not None:
-                endings.setdefault(ended.fact, _ending(ended, text))
-        kept = [one for one in base.statements if one not in statements]
-        return Extraction(self.name, (*statements, *kept), tuple(endings.values()))
+                endings.setdefault(ended.fact, Ending(ended.fact, text, ended.at, never=ended.never))
+        stated, over = whole_statements(
+            [*statements], [*endings.values()], said.text, PassageExtractor.persons, said.speaker
+        )
+        return Extraction(self.name, (*stated, *_beside(stated, base.statements)), tuple(over))
 
     def _read(self, text: str, speaker: str, before: tuple[str, ...]) -> tuple[MessageEvent, ...]:
         found: list[MessageEvent] = []
-        for piece in pieces_of(speaker, before, text):
+        for piece in islice(pieces_of(speaker, before, text), _MOST_PIECES):
             scores = self._model.scores(piece, _SEEN)
             if scores is not None:
-                found += events_of(piece, scores, self._model.relations, self._model.confidence)
+                judge = partial(self._model.judged, piece=piece)
+                found += events_of(piece, scores, self._model.relations, self._model.confidence, judge)
         return tuple(distinct(found))
 
-    def _facts_of(self, thesis: Thesis) -> set[Fact]:
-        """Return the facts of a thesis."""
-        speaker = next((name for name in thesis.objects if thesis.text.startswith(f"{name}: ")), "")
-        events = self.events(thesis.text.removeprefix(f"{speaker}: ") if speaker else thesis.text, speaker or USER)
-        facts = (fact_of(event, None) for event in events if event.confidence >= self._least)
-        return {fact for fact in facts if fact is not None}
+
+def _beside(stated: Sequence[Statement], ruled: Sequence[Statement]) -> list[Statement]:
+    """Return what rules state beside the reader: theses, and facts that are all that a sentence says.
+
+    Of a sentence that says no more, the theses have the aspects of its facts. None where the reader states something of
+    the same subject with words of the object.
+    """
+    aspects = {one.aspect for one in ruled if isinstance(one, Thesis)} - {None}
+    read = [one.key for one in stated if isinstance(one, Fact)]
+    return [
+        one
+        for one in ruled
+        if isinstance(one, Thesis)
+        or (
+            one.aspect in aspects
+            and not any(
+                (one.key[0] == subject and one.key[2] in thing) or thing in one.key[2] for subject, _, thing in read
+            )
+        )
+    ]
 
 
-def _ending(ended: Ended, text: str) -> Ending:
-    return Ending(ended.fact, text, ended.at, never=ended.never)
+def precise_reader() -> ReaderExtractor:
+    """Return a reader that states and ends only what it is surest of: about half as much, and more of it is right."""
+    return ReaderExtractor(least=SUREST, least_ended=SUREST_ENDED)
+
+
+class _Spoken(NamedTuple):
+    """What somebody says, without a label, and who."""
+
+    text: str
+    speaker: str
+
+
+def _said(text: str, speaker: str) -> _Spoken | None:
+    """Return the message of a person, or a short text that nobody signs as one of the user.
+
+    ``None`` for documents, for what a program says, which has no life to tell of, and for other languages than English.
+    """
+    text = without_controls(text)
+    has_label = bool(speaker) and text.startswith(f"{speaker}: ")
+    if is_program(speaker) or is_foreign(text) or not (has_label or len(text) <= LONGEST_NOTE):
+        return None
+    return _Spoken(text.removeprefix(f"{speaker}: ") if has_label else text, speaker or signature_of(text) or USER)
 
 
 def _meant(ended: Fact, view: GraphView) -> list[Fact]:

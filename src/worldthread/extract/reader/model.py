@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.extract.reader.events import Confidence, EventScores
-from worldthread.extract.reader.pieces import TURN_END, Piece, sentences_of
+from worldthread.extract.reader.pieces import TURN_END, Piece, paired, sentences_of
 from worldthread.extract.reader.relations import RelationWords
 from worldthread.models.minilm import TOKENIZER_PATH
 
@@ -93,16 +93,8 @@ class ReaderModel:
         Returns:
             The scores; ``None`` where nothing is probable enough.
         """
-        words_session, events_session, tokens_of = self._sessions()
-        tokens, places, parts, case = tokens_of.of(piece)
-        pool = np.zeros((len(case), len(tokens)), np.float32)
-        inside = [(place, token) for token, place in enumerate(places) if place >= 0]
-        pool[tuple(zip(*inside, strict=True))] = 1
-        pool /= np.maximum(pool.sum(1, keepdims=True), 1)
-        segment = (np.arange(len(case)) >= len(piece.before)).astype(np.int64)
-        feeds = {"tokens": _row(tokens), "types": _row(parts), "pool": pool, "case": np.array(case), "segment": segment}
-        words, begins = words_session.run(None, feeds)[:2]
-        begins = begins * segment
+        _, events_session, _ = self._sessions()
+        words, begins, _, _ = self._read(piece)
         (begin,) = np.nonzero(begins > least)
         if not len(begin):
             return None
@@ -111,6 +103,38 @@ class ReaderModel:
             None, {"words": words, "begin": begin, "sentence": np.array(sentences_of(piece)), "matches": said}
         )
         return EventScores(begin, begins[begin], *found)
+
+    def outcome(self, pair: Piece) -> NDArray[np.float32]:
+        """Return how probably a message says of a statement each of :data:`OUTCOMES`, shape (3,).
+
+        Args:
+            pair: what :func:`~worldthread.extract.reader.pieces.paired` made of them.
+        """
+        outcome: NDArray[np.float32] = self._read(pair)[2]
+        return outcome
+
+    def judged(self, fact: str, piece: Piece) -> float:
+        """Return how probably a fact, "subject | relation | object", is right, in [0, 1].
+
+        Args:
+            fact: the fact.
+            piece: what it was read in.
+        """
+        pair = paired(fact, piece.speaker, piece.text[piece.words[0].begin : piece.words[-1].end])
+        return 1.0 if pair is None else float(self._read(pair)[3][0])
+
+    def _read(self, piece: Piece) -> list[NDArray[np.float32]]:
+        """Return the words, how probably an object begins at each, and outcome and judgement of a pair."""
+        words_session, _, tokens_of = self._sessions()
+        tokens, places, parts, case = tokens_of.of(piece)
+        pool = np.zeros((len(case), len(tokens)), np.float32)
+        inside = [(place, token) for token, place in enumerate(places) if place >= 0]
+        pool[tuple(zip(*inside, strict=True))] = 1
+        pool /= np.maximum(pool.sum(1, keepdims=True), 1)
+        segment = (np.arange(len(case)) >= len(piece.before)).astype(np.int64)
+        feeds = {"tokens": _row(tokens), "types": _row(parts), "pool": pool, "case": np.array(case), "segment": segment}
+        words, begins, outcome, judgement = words_session.run(None, feeds)
+        return [words, begins * segment, outcome, judgement]
 
     def _sessions(self) -> tuple[Any, Any, Tokens]:
         with self._lock:

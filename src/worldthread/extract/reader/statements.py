@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from worldthread.extract.prose.patterns import aspect_of
 from worldthread.extract.prose.words import third_person
-from worldthread.extract.reader.events import MessageEvent
+from worldthread.extract.reader.events import ENDING_KINDS, MessageEvent
 from worldthread.extract.times import TimeExpression, Validity, as_told, time_expressions, validity
 from worldthread.extract.times.ends import end_of
 from worldthread.names import normalise_name
@@ -52,7 +52,7 @@ def fact_of(event: MessageEvent, at: float | None) -> Fact | None:
     Returns:
         The fact; ``None`` where the event ends one, or its parts cannot be names.
     """
-    if event.kind in ("ends", "never"):
+    if event.kind in ENDING_KINDS:
         return None
     relation = event.relation
     bounds = _bounds(event, at)
@@ -77,7 +77,7 @@ def ended_by(event: MessageEvent, at: float | None) -> Ended | None:
     Returns:
         The fact; ``None`` where the event ends nothing, or its parts cannot be names.
     """
-    fact = _fact(event, event.relation) if event.kind in ("ends", "never") else None
+    fact = _fact(event, event.relation) if event.kind in ENDING_KINDS else None
     if fact is None:
         return None
     times = [] if at is None or event.kind == "never" else _times(event, at, "past") or _times(event, at, "future")
@@ -115,6 +115,9 @@ def _bounds(event: MessageEvent, at: float | None) -> Validity:
     times = _times(event, at, tense)
     if not times and event.kind == "begins" and tense == "past":
         tense = "future"  # "begins on 3 June", told in May
+        times = _times(event, at, tense)
+    if not times and event.time_kind == "until":
+        tense = "past"  # "I lived there until 2015"
         times = _times(event, at, tense)
     found = validity(times, at, is_past=tense == "past", is_event=event.kind == "begins")
     return as_told(found, at)
