@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -21,15 +20,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import bench_language
+from bench_reader import are_same
 
 import worldthread.extract.parsed.extractor as reader
 from worldthread import Fact
 
 HELD_BACK: Final = Path(__file__).parents[1] / "training" / "held_back"
 SETS: Final = ("changes", "changes_third", "changes_plain", "corrections")
-SAME: Final = 0.5
-_COMMON: Final = frozenset(["a", "an", "the", "to", "of", "in", "at", "is", "are", "was", "has", "have", "had"])
-_ENDINGS: Final = ("ing", "ied", "ies", "ed", "es", "s")
 
 
 def _nothing(*_: Any, **__: Any) -> tuple[()]:
@@ -78,29 +75,6 @@ PARTS: Final[dict[str, Callable[[], None]]] = {
     "changes": lambda: _module(changes_of=_nothing),
     "contradicted_facts": lambda: _module(contradicted_facts=_nothing),
 }
-
-
-def words(text: str) -> Counter[str]:
-    """Return the words of a text that tell, without their endings."""
-    found = []
-    for word in re.findall(r"\w[\w'’.:-]*", text.lower().replace("'s", " ")):
-        ending = next((e for e in _ENDINGS if word.endswith(e) and len(word) - len(e) > 2), "")
-        found.append(word.removesuffix(ending))
-    return Counter(word for word in found if word not in _COMMON) or Counter(found)
-
-
-def shared(first: Counter[str], second: Counter[str]) -> float:
-    """Return how much of two texts is the same, in [0, 1]: the F1 of their words."""
-    total = first.total() + second.total()
-    return 2 * (first & second).total() / total if total else 0.0
-
-
-def are_same(stated: tuple[str, str, str], label: tuple[str, str, str]) -> bool:
-    """Return whether a fact says what a label says."""
-    subjects = shared(words(stated[0]), words(label[0]))
-    objects = shared(words(stated[2]), words(label[2]))
-    rest = shared(words(" ".join(stated[1:])), words(" ".join(label[1:])))
-    return subjects >= SAME and objects >= 0.3 and subjects * rest >= SAME
 
 
 def _messages() -> Iterator[dict[str, Any]]:
