@@ -26,7 +26,7 @@ from spans import frames_of
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
-from write_reader import write
+from write_reader import weights_of, write
 
 from worldthread.extract.reader.extractor import ReaderExtractor
 from worldthread.extract.reader.model import Tokens
@@ -221,7 +221,11 @@ def parsed_options() -> argparse.Namespace:
     parser.add_argument("--quiet", type=float, default=0.7, help="share of the messages without events in an epoch")
     parser.add_argument("--pairs", type=float, default=0.0, help="share of the pairs in an epoch")
     parser.add_argument("--steps", type=int, help="stop after so many steps, for a try")
-    parser.add_argument("--start", type=Path, help="a checkpoint whose weights are taken to begin with")
+    parser.add_argument(
+        "--start",
+        type=Path,
+        help="a checkpoint, or the folder of a written reader, whose weights are taken to begin with",
+    )
     parser.add_argument("--checkpoint", type=Path, help="is written, and gone on from")
     parser.add_argument("--write", type=Path, help="a folder for the model that the package reads")
     parser.add_argument(
@@ -245,7 +249,12 @@ def main() -> None:
     judged = [item for path in JUDGED if options.pairs for item in judgements(options.folder / path, tokens_of)]
     counts = Counter(frame.relation for item in items for frame in item.frames)
     relations = ["", *sorted(relation for relation, count in counts.items() if count > 1)]
-    start = torch.load(options.start) if options.start else None
+    start = None
+    if options.start is not None and options.start.is_dir():
+        state, relations_before = weights_of(options.start)
+        start = {"reader": state, "relations": relations_before}
+    elif options.start is not None:
+        start = torch.load(options.start)
     if start is not None:
         relations = list(dict.fromkeys([*start["relations"], *relations]))
     encoder = encoder_of(fetch(options.cache))

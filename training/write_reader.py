@@ -75,6 +75,44 @@ def with_small_weights(path: Path) -> None:
     onnx.save(model, str(path))
 
 
+def weights_of(folder: Path) -> tuple[dict[str, Tensor], list[str]]:
+    """Return the weights of a reader that :func:`write` wrote, as near as eight bits are, and its relations.
+
+    Args:
+        folder: what was written.
+    """
+    state: dict[str, Tensor] = {}
+    for name in ("words", "events"):
+        graph = onnx.load(str(folder / f"{name}.onnx")).graph
+        arrays = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
+        for node in graph.node:
+            if node.op_type == "DequantizeLinear":
+                axis = next(one.i for one in node.attribute if one.name == "axis")
+                small, scale = (arrays.pop(part) for part in node.input)
+                arrays[node.output[0]] = small.astype(np.float32) * np.expand_dims(scale, 1 - axis)
+        state |= {
+            key.removeprefix("reader."): torch.tensor(a) for key, a in arrays.items() if key.startswith("reader.")
+        }
+        inward: list[Tensor] = []  # the three matrices, and vectors, of the attention are stored as one
+        for node in graph.node:
+            given = next((arrays[one] for one in node.input if one in arrays and one.startswith("onnx::")), None)
+            if node.op_type == "MatMul" and given is not None:
+                parts = node.name.strip("/").replace("/", ".").split(".")[:-1]
+                if parts == ["attend"]:
+                    inward.append(torch.tensor(given.T.copy()))
+                    continue
+                repeated = len(parts) > 2 and parts[0] == parts[1] != "encoder"  # "ending.ending.0"
+                state[".".join(parts[repeated:]) + ".weight"] = torch.tensor(given.T.copy())
+            elif node.op_type == "Add" and given is not None:
+                inward.append(torch.tensor(given))
+            elif node.op_type == "Mul" and given is not None and given.size == 2:
+                state["match_scale"] = torch.tensor(given.reshape(2))
+        if inward:
+            state["attend.in_proj_weight"] = torch.cat([one for one in inward if one.ndim == 2])
+            state["attend.in_proj_bias"] = torch.cat([one for one in inward if one.ndim == 1])
+    return state, json.loads((folder / "relations.json").read_text(encoding="utf-8"))
+
+
 def write(folder: Path, reader: Reader, relations: Sequence[str]) -> None:
     """Write what :class:`worldthread.extract.reader.model.ReaderModel` reads.
 
