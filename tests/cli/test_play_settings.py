@@ -125,7 +125,9 @@ def test_prompts_and_settings_are_listed() -> None:
     assert call("prompts", "agents/ariadne").stdout == by_name["agents/ariadne"]["text"]
     assert "there are: agents/reflect, memory_modules/reflect" in call("prompts", "reflect").output
     assert "memory: none, full_history" in call("settings").stdout
-    (width, _, moments) = (json.loads(line) for line in call("settings", "memory.arigraph", "--json").stdout.splitlines())
+    (width, _, moments) = (
+        json.loads(line) for line in call("settings", "memory.arigraph", "--json").stdout.splitlines()
+    )
     assert (width["name"], width["default"], width["type"]) == ("width", 6, ["int"])
     assert moments["meaning"].startswith("past observations that are recalled")
     assert "hints that are kept for a room" in call("settings", "agent.reflact").stdout

@@ -173,3 +173,18 @@ def test_a_relation_ends_with_the_word_of_the_message(text: str, begin: int, rel
     piece = piece_of(text)
     [event] = events_of(piece, scores(piece, begin, begin), (*RELATIONS, "lives at"))
     assert event.relation == relation
+
+
+@pytest.mark.parametrize(("said", "kind"), [("until", "until"), ("since", "since"), ("around", "since")])
+def test_the_word_before_a_time_says_its_kind(said: str, kind: str) -> None:
+    piece = piece_of(f"I lived in Rome {said} 2015")
+    [event] = events_of(
+        piece, scores(piece, 3, 3, time_kind="since", pointers={"time begin": 5, "time end": 5}), RELATIONS
+    )
+    assert (event.time_kind, event.when) == (kind, "2015")
+
+
+def test_an_object_has_its_first_bracket() -> None:
+    piece = piece_of("I have (020) 7946")
+    [event] = events_of(piece, scores(piece, 3, 5), RELATIONS)
+    assert event.object == "(020) 7946"

@@ -88,3 +88,14 @@ def test_of_an_endless_message_only_the_beginning_is_read(reads: ReaderExtractor
     objects = {event.object for event in reads.events(text, "Ida")}
     assert any("Rex" in name for name in objects)
     assert not any("Mia" in name for name in objects)
+
+
+def test_rules_state_what_is_all_that_a_sentence_says() -> None:
+    unsure = ReaderExtractor(least=1.0)
+    assert [str(fact) for fact in facts_of(unsure, "I live in Lyon.")] == ["Ida, lives in, Lyon"]
+    assert facts_of(unsure, "I live in Lyon, where my sister has a bakery.") == []
+    assert [fact.object for fact in facts_of(ReaderExtractor(), "I live in Lyon.")] == ["Lyon"], "and not twice"
+
+
+def test_a_control_character_is_no_part_of_a_name(reads: ReaderExtractor) -> None:
+    assert all("\x9b" not in str(fact) for fact in facts_of(reads, "I live in Rome \x9b2J now."))
