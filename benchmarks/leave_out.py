@@ -13,19 +13,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Final
 
 import bench_language
-from bench_reader import are_same
+from bench_reader import HELD_BACK, counted
 
 import worldthread.extract.parsed.extractor as reader
-from worldthread import Fact
 
-HELD_BACK: Final = Path(__file__).parents[1] / "training" / "held_back"
 SETS: Final = ("changes", "changes_third", "changes_plain", "corrections")
 
 
@@ -77,27 +72,9 @@ PARTS: Final[dict[str, Callable[[], None]]] = {
 }
 
 
-def _messages() -> Iterator[dict[str, Any]]:
-    for path in (HELD_BACK / "g.jsonl", HELD_BACK / "l.jsonl"):
-        with path.open(encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
-
-
 def facts() -> dict[str, int]:
     """Count what is stated of the messages that were held back."""
-    extractor = reader.ParsedExtractor()
-    counts = Counter[str]()
-    for message in _messages():
-        at = datetime.fromisoformat(message["time"]).replace(tzinfo=UTC).timestamp()
-        extraction = extractor.extract(f"{message['speaker']}: {message['text']}", message["speaker"], at)
-        stated = [(s.subject, s.relation, s.object) for s in extraction.statements if isinstance(s, Fact)]
-        parts = [[part.strip() for part in event.split("|")] for event in message["events"]]
-        labels = [(subject, relation, thing) for _, subject, relation, thing, *_ in parts]
-        counts["labels"] += len(labels)
-        counts["stated"] += len(stated)
-        counts["labels_found"] += sum(any(are_same(fact, label) for fact in stated) for label in labels)
-        counts["stated_as_labelled"] += sum(any(are_same(fact, label) for label in labels) for fact in stated)
-    return dict(counts)
+    return counted(reader.ParsedExtractor(), [HELD_BACK / "g.jsonl", HELD_BACK / "l.jsonl"])
 
 
 def endings() -> dict[str, dict[str, int]]:
@@ -114,8 +91,8 @@ def main() -> None:
     options = parser.parse_args()
     for part in options.without:
         PARTS[part]()
-    counted = facts() if options.what == "facts" else endings()
-    print(json.dumps({"without": options.without, **counted}))
+    found = facts() if options.what == "facts" else endings()
+    print(json.dumps({"without": options.without, **found}))
 
 
 if __name__ == "__main__":

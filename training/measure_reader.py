@@ -13,7 +13,7 @@ from messages import Labelled
 from network import Item, Reader, batch_of, item_of
 from spans import ARTICLES, frames_of
 
-from worldthread.extract.reader.events import EventScores, MessageEvent, events_of
+from worldthread.extract.reader.events import ENDING_KINDS, EventScores, MessageEvent, events_of
 from worldthread.extract.reader.model import Tokens
 from worldthread.extract.reader.pieces import Piece
 from worldthread.extract.reader.relations import RelationWords
@@ -71,8 +71,7 @@ def agrees(found: MessageEvent, event: str) -> bool:
     object together.
     """
     kind, subject, relation, thing = [part.strip() for part in event.split("|")][:4]
-    ended = {"ends", "never"}
-    if (kind in ended) != (found.kind in ended) or near(found.subject, subject) < 0.66:
+    if (kind in ENDING_KINDS) != (found.kind in ENDING_KINDS) or near(found.subject, subject) < 0.66:
         return False
     if near(found.object, thing) >= 0.6:
         return True

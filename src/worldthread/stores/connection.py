@@ -104,7 +104,7 @@ class StoreConnection(ABC):
 
     def is_read_by_this_thread(self) -> bool:
         """Return whether the calling thread is inside a transaction."""
-        transaction = None if self.transaction_reference is None else self.transaction_reference()
+        transaction = self.running_transaction()
         return transaction is not None and transaction.thread == threading.get_ident()
 
     @abstractmethod

@@ -168,9 +168,11 @@ def events_of(
         relation_said = _as_said(relations[relation], piece, begin, known)
         sure = math.prod(parts)
         if confidence is not None:
-            # what is over is judged as no fact
-            is_judged = judge is not None and sure >= _LEAST_JUDGED and KINDS[kind] not in ENDING_KINDS
-            judged = judge(f"{subject} | {relation_said} | {thing}") if judge is not None and is_judged else 1.0
+            judged = 1.0
+            if (
+                judge is not None and sure >= _LEAST_JUDGED and KINDS[kind] not in ENDING_KINDS
+            ):  # what is over is no fact
+                judged = judge(f"{subject} | {relation_said} | {thing}")
             sure = confidence(parts, KINDS[kind], subject_kind, end + 1 - begin, judged)
         first = len(piece.before)
         yield MessageEvent(
@@ -207,9 +209,9 @@ def _as_said(relation: str, piece: Piece, begin: int, known: frozenset[str]) -> 
     place = begin - len(piece.before) - 1
     while place > 0 and piece.words[place].text.lower() in _ARTICLES:
         place -= 1
-    rest, _, last = relation.rpartition(" ")
+    rest = relation.rpartition(" ")[0]
     said = f"{rest} {piece.words[place].text.lower()}" if rest and place >= 0 else relation
-    return said if last and said in known else relation
+    return said if said in known else relation
 
 
 def distinct(events: Iterable[MessageEvent]) -> list[MessageEvent]:

@@ -144,13 +144,15 @@ class ReaderExtractor:
         asked = dict.fromkeys((*meant, *facts_in_question(*said, names, stated, view)))
         endings: dict[Statement, Ending] = {ending.statement: ending for ending in extraction.endings}
         for fact in asked:
-            outcome = outcome_of(fact, *said, self._model)
-            if fact in stated or outcome.over < (_LEAST_CONFIRMED if fact in meant else self._least_ended):
+            outcome = None if fact in stated else outcome_of(fact, *said, self._model)
+            if outcome is None or outcome.over < (_LEAST_CONFIRMED if fact in meant else self._least_ended):
                 endings.pop(fact, None)
-                continue
-            others = {fact.subject, fact.object} - {said.speaker}
-            at_end = None if outcome.never else end_stated(said.text, at, others)
-            endings[fact] = meant.get(fact) or Ending(fact, text, at_end, never=outcome.never)
+            elif fact in meant:
+                endings[fact] = meant[fact]
+            else:
+                others = {fact.subject, fact.object} - {said.speaker}
+                at_end = None if outcome.never else end_stated(said.text, at, others)
+                endings[fact] = Ending(fact, text, at_end, never=outcome.never)
         return with_possible_ends(replace(extraction, endings=tuple(endings.values())), view)
 
     def _extracted(self, text: str, speaker: str, at: float | None, before: Sequence[str]) -> Extraction:
