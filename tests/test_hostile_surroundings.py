@@ -88,7 +88,7 @@ kept = [e.text for e in memory.episodes()]
 def fill():
     for n in range(10_000):
         text = f"Cid{n} likes tea. " + "y" * 900
-        memory.remember(text, at=3 + n)
+        memory.remember(text, at=3 + n, wait=True)
         kept.append(text)
 """
 

@@ -57,6 +57,7 @@ MEMORY = [
     {
         "answer",
         "answering",
+        "background_reading",
         "bulk",
         "corrections",
         "filters",

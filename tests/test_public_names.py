@@ -24,8 +24,8 @@ OF_USERS = {
 MEMBERS = {
     "about", "as_of", "ask", "checkpoint", "close", "correct", "delete_namespace", "embedder", "entities", "episode",
     "episodes", "export", "extractor", "forget", "import_", "list_episodes", "list_statements", "merge", "model",
-    "namespace", "namespaces", "open_namespace", "path", "readonly", "recall", "reembed", "remember", "remember_many",
-    "retry", "share_file", "stats", "suggest_merges", "timeline", "unread", "update", "view",
+    "namespace", "namespaces", "open_namespace", "path", "readonly", "reading_done", "recall", "reembed", "remember",
+    "remember_many", "retry", "share_file", "stats", "suggest_merges", "timeline", "unread", "update", "view",
     "warm_up", "watch_indexing",
 }  # fmt: skip
 

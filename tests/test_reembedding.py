@@ -104,7 +104,7 @@ def test_the_old_vectors_stay_when_a_new_one_cannot_be_stored(path: Path, monkey
 
 def test_other_namespaces_keep_their_vectors(path: Path) -> None:
     with Memory(path, namespace="second", model="none", embedder="fake") as second:
-        second.remember("Ben lives in Oslo.", at=1)
+        second.remember("Ben lives in Oslo.", at=1, wait=True)
     with Memory(path, model="none", embedder=Other()) as memory:
         memory.reembed(progress=False)
     assert models_in(path)["fake-256/1"] == 2

@@ -25,7 +25,7 @@ TEXTS = [f"Person{number} lives in town {number}." for number in range(150)]
 @pytest.fixture(autouse=True)
 def rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memories read by rules, as :class:`Meddler` does, so that their states can be compared."""
-    monkeypatch.setattr("worldthread.extract.parsed.parser.is_installed", lambda: False)
+    monkeypatch.setenv("WORLDTHREAD_EXTRACTOR", "prose")
 
 
 class Meddler(ProseExtractor):
@@ -111,7 +111,7 @@ def test_two_who_remember_the_same_record_it_once(tmp_path: Path, alone: str) ->
     def other_remembers(moment: str, text: str) -> None:
         if moment == "outdate" and TEXTS.index(text) % 3 == 0:
             with shared(path, wait=0) as other:
-                others.append(other.remember(text, at=1))
+                others.append(other.remember(text, at=1, wait=True))
 
     with shared(path, extractor=Meddler(other_remembers)) as memory:
         done = memory.remember_many(TEXTS, at=1)
@@ -304,18 +304,18 @@ def test_an_episode_that_another_has_forgotten_is_not_read_again(tmp_path: Path)
 
 def test_a_change_inside_a_block_that_reads_is_an_error_and_waits_for_nobody(tmp_path: Path) -> None:
     with shared(tmp_path / "m") as memory:
-        memory.remember("Anna lives in Rome.")
+        memory.remember("Anna lives in Rome.", wait=True)
         with memory.record.read_lock(), pytest.raises(InputError, match="inside a block that reads"):
-            memory.remember("Anna lives in Paris.")
-        assert memory.remember("Anna lives in Paris.").added == 1
+            memory.remember("Anna lives in Paris.", wait=True)
+        assert memory.remember("Anna lives in Paris.", wait=True).added == 1
 
 
 def test_a_change_waits_for_another_writer_and_then_says_so(tmp_path: Path) -> None:
     path = tmp_path / "m"
     with shared(path) as memory:
         with Memory(path, model="none", embedder="fake"), pytest.raises(StoreLockedError):
-            memory.remember("Anna lives in Rome.")
-        assert memory.remember("Anna lives in Rome.").added == 1
+            memory.remember("Anna lives in Rome.", wait=True)
+        assert memory.remember("Anna lives in Rome.", wait=True).added == 1
 
 
 def test_a_series_of_changes_leaves_gaps_in_which_others_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,8 +364,8 @@ def test_forgetting_an_entity_is_one_change_beside_a_long_read(tmp_path: Path, p
     path = tmp_path / "m"
     with Memory(path, model="none", embedder="fake") as memory:
         for number in range(20):
-            memory.remember(f"Anna has {number} cats.", at=number)
-        one = memory.episode(memory.remember("Olga lives in Rome.").episodes[0])
+            memory.remember(f"Anna has {number} cats.", at=number, wait=True)
+        one = memory.episode(memory.remember("Olga lives in Rome.", wait=True).episodes[0])
         memory.forget(one)
         for_one = len(purges)
         purges.clear()

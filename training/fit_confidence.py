@@ -83,6 +83,7 @@ def fitted(features: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[N
 
 def fit(paths: list[Path]) -> None:
     rows = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [row for row in rows if row["features"]]  # what this reader does not state any more has none
     features = np.array([row["features"] for row in rows])
     right = np.array([row["label"] == "r" for row in rows], float)
     folds = np.arange(len(rows)) % 5

@@ -14,7 +14,7 @@ What cannot be said in this form is not learned.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from messages import Labelled
@@ -88,13 +88,13 @@ def _same(forms: Sequence[str], wanted: Sequence[str], first: int = 0) -> list[t
     ]
 
 
-def _nearest(forms: Sequence[str], wanted: Sequence[str], first: int) -> tuple[int, int] | None:
+def _nearest(forms: Sequence[str], wanted: Sequence[str], first: int, taken: Container[int]) -> tuple[int, int] | None:
     """Return the span of ``forms`` from ``first`` on that shares most words with ``wanted``, if it is near."""
     content = Counter(form for form in wanted if form not in ARTICLES)
     size = content.total()
     best: tuple[float, int, int] | None = None
     for start in range(first, len(forms)):
-        if forms[start] not in content:
+        if forms[start] not in content or start in taken:
             continue
         seen: Counter[str] = Counter()
         for stop in range(start, min(len(forms), start + LONGEST_OBJECT)):
@@ -110,15 +110,21 @@ def _nearest(forms: Sequence[str], wanted: Sequence[str], first: int) -> tuple[i
     return None if best is None or best[0] < NEAR else best[1:]
 
 
-def frame_of(event: str, piece: Piece) -> Frame | None:
-    """Return where the parts of an event stand in a piece; ``None`` when its object stands nowhere in it."""
+def frame_of(event: str, piece: Piece, taken: Container[int] = ()) -> Frame | None:
+    """Return where the parts of an event stand in a piece; ``None`` when its object stands nowhere in it.
+
+    Args:
+        event: a line of LABELS.md.
+        piece: the piece.
+        taken: words at which its object does not begin, those of other events among them.
+    """
     parts = [part.strip() for part in event.split("|")]
     kind, subject, relation, label = parts[:4]
     first = len(piece.before)
     forms = _forms([*piece.before, *(word.text for word in piece.words)])
     wanted = _forms_of_label(label, piece.speaker)
-    spans = _same(forms, wanted, first)
-    span = spans[0] if spans else _nearest(forms, wanted, first)
+    spans = [span for span in _same(forms, wanted, first) if span[0] not in taken]
+    span = spans[0] if spans else _nearest(forms, wanted, first, taken)
     sentences = sentences_of(piece)
     if span is None or span[1] - span[0] >= LONGEST_OBJECT or sentences[span[0]] != sentences[span[1]]:
         return None
@@ -159,7 +165,7 @@ def frames_of(message: Labelled) -> Iterator[tuple[Piece, list[Frame]]]:
         frames: dict[int, Frame] = {}
         rest: list[str] = []
         for event in left:
-            frame = frame_of(event, piece)
+            frame = frame_of(event, piece, frames)
             if frame is None:
                 rest.append(event)
             else:

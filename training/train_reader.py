@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,9 +20,12 @@ from typing import Any, Final
 
 import torch
 from base import encoder_of, fetch
+from joined_notes import joined_notes
 from measure_reader import measure, outcomes, report
 from messages import Labelled, read
 from network import JUDGEMENTS, Item, Reader, batch_of, item_of, losses
+from plain_changes import KIN, plain_pairs
+from plain_statements import plain_statements, value_pairs
 from spans import frames_of
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -42,17 +46,13 @@ KNOWN: Final = 0.35  # how sure the reader must be of a fact that was known befo
 JUDGED: Final = ("judged_facts.jsonl", "compared_events.jsonl")
 
 
-def notes(folder: Path, left_out: Sequence[str], tokens_of: Tokens) -> tuple[list[Item], list[Labelled]]:
-    """Return the pieces of the labelled messages with their frames, and the messages of the writers left out."""
-    items: list[Item] = []
+def messages(folder: Path, left_out: Sequence[str]) -> tuple[list[Labelled], list[Labelled]]:
+    """Return the labelled messages, and those of the writers left out."""
+    told: list[Labelled] = []
     left: list[Labelled] = []
     for path in sorted(folder.glob("*.jsonl")):
-        for message in read(path):
-            if path.stem in left_out:
-                left.append(message)
-            else:
-                items += [item_of(tokens_of, piece, frames) for piece, frames in frames_of(message)]
-    return items, left
+        (left if path.stem in left_out else told).extend(read(path))
+    return told, left
 
 
 def facts_before(folder: Path, cache: Path) -> dict[str, tuple[str, ...]]:
@@ -61,19 +61,29 @@ def facts_before(folder: Path, cache: Path) -> dict[str, tuple[str, ...]]:
     They are kept in the cache: reading all takes some minutes.
     """
     path = cache / "facts_before.json"
-    if not path.exists():
-        reads, found = ReaderExtractor(), dict[str, list[str]]()
-        for scenes in sorted(folder.glob("changes_*.jsonl")):
-            for line in scenes.read_text(encoding="utf-8").splitlines():
-                scene = json.loads(line)
-                for said in scene["before"]:
-                    found[f"{scene['speaker']}: {said}"] = [
+    found: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    known, reads = len(found), ReaderExtractor(least=KNOWN)
+    for scenes in sorted(folder.glob("changes_*.jsonl")):
+        for line in scenes.read_text(encoding="utf-8").splitlines():
+            scene = json.loads(line)
+            for said in scene["before"]:
+                key = f"{scene['speaker']}: {said}"
+                if key not in found:
+                    found[key] = [
                         f"{event.subject} {event.relation} {event.object}"
                         for event in reads.events(said, scene["speaker"])
                         if event.confidence >= KNOWN and event.kind in ("state", "begins", "planned")
                     ]
+    if len(found) > known:
         path.write_text(json.dumps(found), encoding="utf-8")
-    return {said: tuple(facts) for said, facts in json.loads(path.read_text(encoding="utf-8")).items()}
+    return {said: tuple(facts) for said, facts in found.items()}
+
+
+def ending_of(fact: str, speaker: str, message: str, outcome: str, tokens_of: Tokens) -> Iterator[Item]:
+    """Yield a fact beside a message with its outcome; nothing where they are too long."""
+    piece = paired(fact, speaker, message)
+    if piece is not None:
+        yield item_of(tokens_of, piece, [], "ending", OUTCOMES.index(outcome))
 
 
 def endings(
@@ -102,19 +112,80 @@ def endings(
                 if len(facts) > 1 and (ended or never):
                     continue  # which of them is over is not told
                 for fact in facts:
-                    piece = paired(fact, scene["speaker"], scene["now"])
-                    if piece is not None:
-                        outcome = OUTCOMES.index("ended" if ended else "never" if never else "goes on")
-                        yield item_of(tokens_of, piece, [], "ending", outcome)
+                    outcome = "ended" if ended else "never" if never else "goes on"
+                    yield from ending_of(fact, scene["speaker"], scene["now"], outcome, tokens_of)
+
+
+def unconcerned(told: Sequence[Labelled], count: int, tokens_of: Tokens, order: random.Random) -> Iterator[Item]:
+    """Yield states that people told beside messages with a word in common that say of nothing that it is over.
+
+    In real talk nearly every message leaves what was told before as it is.
+    """
+    facts: dict[str, list[tuple[str, str]]] = {}
+    for message in told:
+        for kind, subject, *rest in (event.split(" | ") for event in message.events):
+            if kind == "state":
+                whose = "" if subject == message.speaker else subject.removeprefix(message.speaker)
+                for word in set(re.findall(r"\w{4,}", f"{whose} {rest[1]}".lower())):
+                    facts.setdefault(word, []).append((whose, f"{rest[0]} {rest[1]}"))
+    quiet = [one for one in told if not any(event.startswith(("ends", "never", "begins")) for event in one.events)]
+    for message in order.sample(quiet, min(count, len(quiet))):
+        known = [fact for word in set(re.findall(r"\w{4,}", message.text.lower())) for fact in facts.get(word, ())]
+        if known:
+            whose, fact = order.choice(known)
+            subject = whose if whose and not whose.startswith("'s ") else f"{message.speaker}{whose}"
+            yield from ending_of(f"{subject} {fact}", message.speaker, message.text, "goes on", tokens_of)
+
+
+def plain_endings(folder: Path, count: int, seed: int, tokens_of: Tokens) -> Iterator[Item]:
+    """Yield plain facts beside plain messages, each with its outcome."""
+    changes = plain_pairs(folder / "plain_changes.toml", count, seed)
+    values = value_pairs(folder / "plain_statements.toml", count // 2, seed)
+    for pair in (*changes, *values):
+        yield from ending_of(*pair, tokens_of)
+
+
+def stated_endings(told: Sequence[Labelled], tokens_of: Tokens, order: random.Random) -> Iterator[Item]:
+    """Yield what labelled messages say is over, beside the message; and the same of somebody else, which goes on."""
+    for message in told:
+        for kind, subject, *rest in (event.split(" | ") for event in message.events):
+            if kind not in ("ends", "never"):
+                continue
+            me = message.speaker
+            other = f"{me}'s {order.choice(KIN)}" if subject == me else me
+            for whose, outcome in ((subject, "ended" if kind == "ends" else "never"), (other, "goes on")):
+                yield from ending_of(f"{whose} {rest[0]} {rest[1]}", me, message.text, outcome, tokens_of)
+
+
+def judgement_of(fact: str, speaker: str, text: str, label: str, tokens_of: Tokens) -> Iterator[Item]:
+    """Yield a fact beside its text with what a reader called it; nothing where they are too long."""
+    piece = paired(fact, speaker, text)
+    if piece is not None:
+        yield item_of(tokens_of, piece, [], "judge", JUDGEMENTS.index(label))
+
+
+def plain_notes(path: Path, count: int, seed: int, tokens_of: Tokens) -> Iterator[Item]:
+    """Yield plain sentences with their frames, and beside each what it states or seems to state."""
+    for message, fact, is_right in plain_statements(path, count, seed):
+        for piece, frames in frames_of(message):
+            yield item_of(tokens_of, piece, frames)
+        yield from judgement_of(fact, message.speaker, message.text, "r" if is_right else "w", tokens_of)
+
+
+def notes_of_several(path: Path, told: Sequence[Labelled], count: int, seed: int, tokens_of: Tokens) -> Iterator[Item]:
+    """Yield notes of several sentences with their frames, and facts of theirs with the right or a wrong subject."""
+    for piece, frames, pairs in joined_notes(path, told, count, seed):
+        yield item_of(tokens_of, piece, frames)
+        for fact, is_right in pairs:
+            yield from judgement_of(fact, piece.speaker, piece.text, "r" if is_right else "w", tokens_of)
 
 
 def judgements(path: Path, tokens_of: Tokens) -> Iterator[Item]:
     """Yield facts beside their texts, each with what a reader called it."""
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        piece = paired(row["fact"], row["speaker"] or "user", row["text"])
-        if row["label"] in JUDGEMENTS and piece is not None:
-            yield item_of(tokens_of, piece, [], "judge", JUDGEMENTS.index(row["label"]))
+        if row["label"] in JUDGEMENTS:
+            yield from judgement_of(row["fact"], row["speaker"] or "user", row["text"], row["label"], tokens_of)
 
 
 def batches(items: Sequence[Item], tokens: int, order: random.Random) -> Iterator[list[Item]]:
@@ -211,7 +282,7 @@ def parsed_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path, default=Path("build/training"), help="where the base is kept")
     parser.add_argument("--messages", type=Path, default=HERE / "messages")
-    parser.add_argument("--folder", type=Path, default=HERE / "rules", help="where changes and judged facts are")
+    parser.add_argument("--folder", type=Path, default=HERE / "pairs", help="where changes and judged facts are")
     parser.add_argument("--leave-out", default="c", help="writers who are only measured, by their files' names")
     parser.add_argument("--changes-left-out", default="l", help="the writer of changes who is only measured")
     parser.add_argument("--epochs", type=int, default=4)
@@ -220,6 +291,12 @@ def parsed_options() -> argparse.Namespace:
     parser.add_argument("--frozen", type=int, default=4, help="lowest layers that are left as they are")
     parser.add_argument("--quiet", type=float, default=0.7, help="share of the messages without events in an epoch")
     parser.add_argument("--pairs", type=float, default=0.0, help="share of the pairs in an epoch")
+    parser.add_argument(
+        "--plain",
+        type=int,
+        default=8000,
+        help="how many plain sentences, and pairs of a plain fact and a message, to make",
+    )
     parser.add_argument("--steps", type=int, help="stop after so many steps, for a try")
     parser.add_argument(
         "--start",
@@ -243,9 +320,18 @@ def main() -> None:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokens_of = Tokens(tokenizer)
-    items, left = notes(options.messages, options.leave_out.split(","), tokens_of)
+    told, left = messages(options.messages, options.leave_out.split(","))
+    items = [item_of(tokens_of, piece, frames) for message in told for piece, frames in frames_of(message)]
     known = facts_before(options.folder, options.cache) if options.pairs else {}
     pairs = list(endings(options.folder, options.changes_left_out, tokens_of, order, known)) if options.pairs else []
+    if options.pairs:
+        pairs += plain_endings(options.folder, options.plain, options.seed, tokens_of)
+        items += plain_notes(options.folder / "plain_statements.toml", options.plain, options.seed, tokens_of)
+        items += notes_of_several(
+            options.folder / "plain_statements.toml", told, options.plain // 2, options.seed, tokens_of
+        )
+        pairs += unconcerned(told, options.plain, tokens_of, order)
+        pairs += stated_endings(told, tokens_of, order)
     judged = [item for path in JUDGED if options.pairs for item in judgements(options.folder / path, tokens_of)]
     counts = Counter(frame.relation for item in items for frame in item.frames)
     relations = ["", *sorted(relation for relation, count in counts.items() if count > 1)]

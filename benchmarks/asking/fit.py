@@ -1,6 +1,6 @@
 """Fits the weights of ``worldthread.answering`` on lives with questions, and shows what holds for lives left out.
 
-    python benchmarks/asking/fit.py benchmarks/asking/lives/*.jsonl [--reader core] [--keep FOLDER] [--write]
+    python benchmarks/asking/fit.py benchmarks/asking/lives/*.jsonl [--reader prose] [--keep FOLDER] [--write]
 
 For each life, the weights that the other lives give answer its questions; the sum is printed, at the threshold in use
 and at the one with the most right answers of which at most ``--wrong`` of all questions are wrong. ``--write`` writes

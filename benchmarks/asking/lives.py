@@ -1,6 +1,6 @@
 """Asks questions about lives without a model, through every front door, and counts right, refused and wrong answers.
 
-    python benchmarks/asking/lives.py LIFE.jsonl [LIFE.jsonl ...] --reader core --door api --show-wrong
+    python benchmarks/asking/lives.py LIFE.jsonl [LIFE.jsonl ...] --reader prose --door api --show-wrong
 
 A life has one message a line (``role``, ``content``, ``at``). Beside it lies ``LIFE.tsv`` or ``LIFE_questions.tsv``:
 a question, the time that it is about (may be empty) and what is right: alternatives separated by ";", or "-" where the
@@ -24,7 +24,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 os.environ["WORLDTHREAD_MODEL"] = "none"
 
-from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.memory import Memory
 
 Outcome: TypeAlias = Literal["right", "refused", "wrong"]
@@ -32,7 +31,7 @@ Door: TypeAlias = Callable[[str, str | None], str | None]
 """Takes a question and the time that it is about, and returns the answer; ``None`` for a refusal."""
 
 OUTCOMES: Final = ("right", "refused", "wrong")
-READERS: Final = ("core", "language")
+READERS: Final = ("prose", "reader", "reader-precise")
 _NEGATIVE: Final = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|without|cannot|stopped|quit|gave up|hates?|dislikes?)\b|n['’]t\b",
     re.IGNORECASE,
@@ -201,14 +200,13 @@ def opened_life(life: Path, reader: str, folder: Path) -> Iterator[Memory]:
 
     Args:
         life: the life.
-        reader: ``"core"`` or ``"language"``.
+        reader: the name of an extractor.
         folder: where the memory lies.
 
     Yields:
         The memory.
     """
-    extractor = {"extractor": ProseExtractor()} if reader == "core" else {}
-    with Memory(folder / f"{life.stem}.{reader}.worldthread", model="none", **extractor) as memory:
+    with Memory(folder / f"{life.stem}.{reader}.worldthread", model="none", extractor=reader) as memory:
         if not memory.stats()["episodes"]:
             remember_life(life, memory)
         yield memory
@@ -245,7 +243,7 @@ def main() -> None:
     """Print one table for the lives together."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lives", type=Path, nargs="+")
-    parser.add_argument("--reader", choices=READERS, default="language")
+    parser.add_argument("--reader", choices=READERS, default="reader")
     parser.add_argument("--door", choices=DOORS, action="append", help="may be repeated; default: all")
     parser.add_argument("--show-wrong", action="store_true")
     parser.add_argument("--show-refused", action="store_true")

@@ -100,7 +100,7 @@ class History:
             ("import", {"plan": plan}),
             ("replace", {"number": one, "reading": chance.randrange(3)}),
             ("forget", {"number": one}),
-            ("remember", {"text": chance.randrange(len(TEXTS))}),
+            ("remember", {"text": chance.randrange(len(TEXTS)), "wait": chance.random() < 0.5}),
             ("clear", {}),
             ("checkpoint", {}),
             ("recall", {"question": chance.choice(QUESTIONS), "method": chance.choice((None, "lexical"))}),
@@ -115,8 +115,9 @@ class History:
             self._memory = self._opened()
             return
         if name == "read":
+            expected = self._memory.record.state_hash()  # this waits until everything is read, which a reader does not
             with self._opened(readonly=True) as reader:
-                if reader.record.state_hash() != self._memory.record.state_hash():
+                if reader.record.state_hash() != expected:
                     raise Violation("a reader sees another state than the writer")
             return
         state: State = (self._content, (frozenset(), frozenset()))

@@ -185,6 +185,8 @@ class Trial:
         chance = self._chance
         if chance.random() < 0.6:
             name, arguments = choose_change(chance)
+            if name == "remember":
+                arguments["wait"] = True  # beside a thread that reads it stood still once, not found yet
             return ("close", {}) if name == "reopen" else (name, arguments)
         where = chance.choice(NAMESPACES)
         return chance.choice(

@@ -70,7 +70,7 @@ def choose(chance: random.Random) -> tuple[str, dict[str, Any]]:
         "clear": (1, {"where": where}),
         "checkpoint": (3, {"where": where}),
         "put_vectors": (2, {"where": where, "texts": chance.sample(VECTOR_TEXTS, 2), "value": chance.randint(1, 99)}),
-        "remember": (4, {"where": where, "text": chance.randrange(len(TEXTS))}),
+        "remember": (4, {"where": where, "text": chance.randrange(len(TEXTS)), "wait": chance.random() < 0.5}),
         "reopen": (1, {}),
     }
     name = chance.choices(list(choices), [weight for weight, _ in choices.values()])[0]

@@ -113,10 +113,11 @@ MODEL = "simulated/1"
 VECTOR_TEXTS = tuple(f"vector text {number}" for number in range(4))
 TEXTS = (
     "Anna lives in Rome. Anna works for Acme.",
-    "Anna moved to Paris.",
-    "# House\n\nThe keys are in the drawer.\n\nThe shop is closed. Bob is the CEO of Acme.",
-    "Bob is married to Anna. Bob loves tea.",
+    "Clara moved to Paris.",
+    "# House\n\nThe spoons are in the drawer.\n\nThe shop is closed. Bob is the CEO of Initech.",
+    "Dora is married to Emil. Dora loves tea.",
 )
+"""Texts about other things each: what is read from one does not depend on which of them were told before."""
 
 Content = tuple[frozenset[tuple[str, str]], frozenset[tuple[str, float]]]
 State = tuple[Content, ...]
@@ -248,7 +249,7 @@ def perform(memory: Memory, name: str, arguments: Mapping[str, Any]) -> Any:
         texts = arguments["texts"]
         record.vectors.put_vectors(MODEL, texts, np.full((len(texts), 3), arguments["value"], np.float32))
     elif name == "remember":
-        memory.remember(TEXTS[arguments["text"]], at=float(arguments["text"]))
+        memory.remember(TEXTS[arguments["text"]], at=float(arguments["text"]), wait=arguments.get("wait", True))
     elif name == "checkpoint":
         memory.checkpoint()
     elif name == "recall":

@@ -34,25 +34,12 @@ from postgres_server import temporary_server  # type: ignore[import-not-found]  
 
 from worldthread import Memory  # noqa: E402
 from worldthread.extract.documents import Document  # noqa: E402
-from worldthread.extract.parsed.extractor import ParsedExtractor  # noqa: E402
+from worldthread.extract.prose.extractor import ProseExtractor  # noqa: E402
 from worldthread.models import embedder as make_embedder  # noqa: E402
 from worldthread.types import Episode  # noqa: E402
 from worldthread_lab.bench.conversations import remember_turns  # noqa: E402
 from worldthread_lab.bench.datasets import load  # noqa: E402
 from worldthread_lab.bench.datasets.conversations import Conversation, load_locomo  # noqa: E402
-
-
-class ReadOnce(ParsedExtractor):
-    """Keeps what it has read in every text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._every: dict[Any, Any] = {}
-
-    def _read(self, *given: Any) -> Any:
-        if given not in self._every:
-            self._every[given] = super()._read(*given)
-        return self._every[given]
 
 
 class EmbedOnce:
@@ -70,7 +57,7 @@ class EmbedOnce:
         return np.stack([self._every[text] for text in texts])
 
 
-EXTRACTOR, EMBEDDER = ReadOnce(), EmbedOnce()
+EXTRACTOR, EMBEDDER = ProseExtractor(), EmbedOnce()
 
 
 def main() -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from worldthread.answering import Evidence, MemoryAccess, find_answer
-from worldthread.answering.computed import DatedEvidence, Operation, asks_to_compute, compute
+from worldthread.answering.computed import DatedEvidence, Operation, compute
 from worldthread.answering.quotations import (
     LOOK_UP_PASSAGES,
     LOOK_UP_STATEMENTS,
-    PASSAGES,
+    Around,
     Outdated,
     Quotation,
     are_dated,
@@ -25,22 +25,19 @@ from worldthread.extract.model.stated_times import shown_date
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
-from worldthread.retrieve.text import estimated_tokens, hits_as_text, listed_hit
+from worldthread.retrieve.text import hits_as_text
 from worldthread.retrieve.words import content_words
 from worldthread.types import KINDS, AskedTime, Episode, Hit, Recall, short_repr
 
 PURPOSE = "answer"
 
-PROMPT_VERSIONS: Final[Mapping[str, int]] = {"answer": 4, "timeline": 2}
-"""The prompts of :func:`answer`: the second where the answer is computed."""
-
-_VERSIONS_BEFORE: Final[Mapping[str, int]] = {"answer": 3, "timeline": 1}  # they do not ask how an answer is supported
-_PASSAGES_BEFORE: Final = 7
+PROMPT_VERSIONS: Final[Mapping[str, int]] = {"answer": 5}
+"""The prompt of :func:`answer`."""
 
 Support: TypeAlias = Literal["stated", "inferred"]
 """How sources support an answer: they state it, or a step to it is only implied."""
 
-LOOK_UPS: Final = 2
+LOOK_UPS: Final = 1
 """How often a model may name what to look up, instead of an answer."""
 
 _QUERIES: Final = 2  # of one look-up
@@ -48,8 +45,8 @@ _QUERY_LIMIT: Final = 300  # characters
 _BOUNDS: Final = {"sources": 16, "look_up": _QUERIES, "items": 32}
 """The most items of each list, where a grammar holds the model to its schema: small ones repeat an item without end."""
 _MAY_LOOK_UP: Final = (
-    'with an answer, []. When a link is missing, up to two short searches of the memory for it, such as "sister of Ida '
-    'Lund"; then the answer is null for now.'
+    '[] with an answer; else up to two short searches for what is missing ("sister of Ida Lund"), '
+    "the answer null for now."
 )
 _NO_LOOK_UP: Final = "[]; nothing more can be looked up."
 
@@ -100,25 +97,7 @@ class Answer:
         return f"Answer({text}, {inferred}question={short_repr(self.question)}, sources={len(self.sources)})"
 
 
-class Reply(msgspec.Struct, forbid_unknown_fields=True):
-    """What the first version of the prompt asks the model to fill in."""
-
-    reasoning: str
-    answer: str | None
-    sources: list[int]
-
-
-class ReplyOrSearch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What the model is asked to fill in: an answer, or what to look up."""
-
-    reasoning: str
-    answer: str | None
-    support: Literal["stated", "inferred", "none"] | None = None
-    sources: list[int]
-    look_up: list[str] = []
-
-
-class TimelineItem(msgspec.Struct, forbid_unknown_fields=True):
+class EventOfAnswer(msgspec.Struct, forbid_unknown_fields=True):
     """An event that the answer is computed from."""
 
     number: int
@@ -126,16 +105,22 @@ class TimelineItem(msgspec.Struct, forbid_unknown_fields=True):
     what: str
 
 
-class TimelineReply(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What the model is asked to fill in where the answer is computed."""
+class Computation(msgspec.Struct, forbid_unknown_fields=True):
+    """What the answer is computed from."""
 
-    reasoning: str
     operation: Operation
     unit: str
-    items: list[TimelineItem]
+    items: list[EventOfAnswer]
+
+
+class Reply(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What the model is asked to fill in: an answer, what it is computed from, or what to look up."""
+
+    reasoning: str
     answer: str | None
     support: Literal["stated", "inferred", "none"] | None = None
     sources: list[int]
+    compute: Computation | None = None
     look_up: list[str] = []
 
 
@@ -148,6 +133,7 @@ class AnswerContext:
         look_ups: how often the model may name what to look up instead of an answer.
         now: the world time that the question is about; ``None`` where it is not known. Shown if it is a date.
         outdated: finds what a passage says that is no longer true; ``None`` marks nothing.
+        around: finds where messages stand in their talk; ``None`` shows each alone.
         by_clock: whether ``now`` is the present moment; a recording then answers on any day.
         allow_inferred: whether an answer may be inferred; ``False`` refuses what the sources do not state.
     """
@@ -156,34 +142,27 @@ class AnswerContext:
     look_ups: int = LOOK_UPS
     now: float | None = None
     outdated: Outdated | None = None
+    around: Around | None = None
     by_clock: bool = False
     allow_inferred: bool = True
 
 
-def answer(
-    recall: Recall,
-    model: ChatModel,
-    *,
-    max_tokens: int,
-    context: AnswerContext | None = None,
-    version: Literal[1, 3, 4] = 4,
-) -> Answer:
+def answer(recall: Recall, model: ChatModel, *, max_tokens: int, context: AnswerContext | None = None) -> Answer:
     """Let a model answer ``recall.query`` from its hits.
 
-    The model sees passages first, then sentences and facts that they do not contain. Instead of an answer it can name
-    what to look up; what is found is shown with what it says bears on the question, or else with the rest. Where the
-    question asks for a time between events, their order or their number, the model names the events and their dates,
-    and the answer is computed (:mod:`worldthread.answering.computed`). It says whether the quotations state its answer
-    or it is inferred (:attr:`Answer.support`).
+    The model sees passages first, then sentences and facts that they do not contain, then what was said, in order of
+    time. Instead of an answer it can name what to look up: then it is asked once more, told what was searched and which
+    lines are new; what it said does not bear on the question is left out. Where the question asks for a time between
+    events, their order or their number, the model names the events and their dates, and the answer is computed
+    (:mod:`worldthread.answering.computed`). It says whether the lines state its answer or it is inferred
+    (:attr:`Answer.support`).
 
     Args:
         recall: the question with its hits.
         model: the chat model that answers.
-        max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate; look-ups may add half of
-            it each.
+        max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate; a look-up may add half of
+            it.
         context: what is known beside the hits.
-        version: the version of the prompt. Recordings of earlier releases have 3, which does not ask how an answer is
-            supported, or 1, which lists all hits and allows no look-up.
 
     Returns:
         The answer with its sources.
@@ -194,17 +173,18 @@ def answer(
     """
     if not recall.hits:
         return Answer(recall.query, None, (), "", recall, model.name)
-    if version == 1:
-        return _first_answer(recall, model, max_tokens)
     context = context or AnswerContext()
-    passages = _PASSAGES_BEFORE if version == 3 else PASSAGES
-    shown = quotations(recall.query, recall.hits, max_tokens=max_tokens, outdated=context.outdated, passages=passages)
+    shown = quotations(
+        recall.query, recall.hits, max_tokens=max_tokens, outdated=context.outdated, around=context.around
+    )
     left = 0 if context.look_up is None else max(context.look_ups, 0)
+    searched: list[str] = []
+    more: list[Quotation] = []
     while True:
-        reply, ordered = _asked(recall.query, shown, model, context, left, version)
+        reply, ordered = _asked(recall.query, shown, model, context, left, searched, more)
         queries = _queries(reply, recall.query) if left else []
         found: list[Hit] = []
-        more: list[Quotation] = []
+        more = []
         for query in queries:
             assert context.look_up is not None
             hits = context.look_up(query).hits
@@ -215,11 +195,13 @@ def answer(
                 max_tokens=max_tokens // (2 * len(queries)),
                 known=(*shown, *more),
                 outdated=context.outdated,
+                around=context.around,
                 passages=LOOK_UP_PASSAGES,
                 statements=LOOK_UP_STATEMENTS,
             )
         if not more:
             break
+        searched += queries
         shown = without_repeated([*_kept(reply, ordered, shown), *more])
         items = {hit.item.id for hit in recall.hits}
         recall = replace(recall, hits=(*recall.hits, *(hit for hit in _unique(found) if hit.item.id not in items)))
@@ -232,80 +214,86 @@ def answer(
 
 
 def _asked(
-    question: str, shown: list[Quotation], model: ChatModel, context: AnswerContext, left: int, version: Literal[3, 4]
-) -> tuple[ReplyOrSearch | TimelineReply, list[Quotation]]:
+    question: str,
+    shown: list[Quotation],
+    model: ChatModel,
+    context: AnswerContext,
+    left: int,
+    searched: Sequence[str],
+    more: Sequence[Quotation],
+) -> tuple[Reply, list[Quotation]]:
     """Return the model's reply, and the quotations in the order of their numbers."""
-    is_dated = are_dated(shown)
-    computes = is_dated and asks_to_compute(question)
-    ordered, evidence = listed_quotations(shown, by_time=computes)
-    day = shown_date(context.now) if context.now is not None and is_dated else ""
-    name = "timeline" if computes else "answer"
-    versions = _VERSIONS_BEFORE if version == 3 else PROMPT_VERSIONS
-    messages = load_prompt("worldthread", name, versions[name]).messages(
+    ordered, evidence = listed_quotations(shown)
+    day = shown_date(context.now) if context.now is not None and are_dated(shown) else ""
+    new = {one.hit.item.id for one in more}
+    numbers = [str(number) for number, one in enumerate(ordered, 1) if one.hit.item.id in new]
+    again = f"Searched: {'; '.join(searched)}. New: {', '.join(numbers)}." if searched else ""
+    messages = load_prompt("worldthread", "answer", PROMPT_VERSIONS["answer"]).messages(
         today=f"Today: {day}" if day else "",
         evidence=evidence,
+        again=f"\n{again}" if again else "",
         question=question,
         look_up=_MAY_LOOK_UP if left else _NO_LOOK_UP,
     )
-    into: type[TimelineReply] | type[ReplyOrSearch] = TimelineReply if computes else ReplyOrSearch
-    request = ChatRequest(messages, PURPOSE, _schema(into, version), today=day if context.by_clock else "")
-    return complete_structured(model, request, into), ordered
+    request = ChatRequest(messages, PURPOSE, _schema(), today=day if context.by_clock else "")
+    return complete_structured(model, request, Reply), ordered
 
 
-def _schema(into: type[Any], version: Literal[3, 4]) -> dict[str, Any]:
+def _schema() -> dict[str, Any]:
     """Return the schema of a reply; every field is required, as strict servers demand."""
-    schema = schema_of(into)
+    schema = schema_of(Reply)
     properties: dict[str, Any] = schema["properties"]
-    if version == 3:
-        del properties["support"]
-    else:
-        properties["support"] = {"enum": ["stated", "inferred", "none"]}
-        for name in _BOUNDS.keys() & properties:
-            properties[name]["maxItems"] = _BOUNDS[name]
-    properties["look_up"].pop("default", None)
+    properties["support"] = {"enum": ["stated", "inferred", "none"]}
+    for part in (properties, *(one["properties"] for one in _parts(schema))):
+        for name in _BOUNDS.keys() & part:
+            part[name]["maxItems"] = _BOUNDS[name]
+    for name in ("compute", "look_up"):
+        properties[name].pop("default", None)
     return {**schema, "required": list(properties)}
 
 
-def _queries(reply: ReplyOrSearch | TimelineReply, question: str) -> list[str]:
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield the objects within a schema."""
+    inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    for one in inner:
+        if isinstance(one, dict) and "properties" in one:
+            yield one
+        yield from _parts(one)
+
+
+def _queries(reply: Reply, question: str) -> list[str]:
     """Return what a reply without an answer asks to look up."""
-    if (reply.answer or "").strip() or (isinstance(reply, TimelineReply) and reply.items):
+    if (reply.answer or "").strip() or (reply.compute is not None and reply.compute.items):
         return []
     queries = dict.fromkeys(query.strip()[:_QUERY_LIMIT] for query in reply.look_up)
     return [query for query in queries if query and query != question and query.isprintable()][:_QUERIES]
 
 
-def _kept(reply: ReplyOrSearch | TimelineReply, ordered: list[Quotation], shown: list[Quotation]) -> list[Quotation]:
-    """Return what is shown again after a look-up: what bears on the question by the reply; all where it names none."""
-    numbers = set() if isinstance(reply, TimelineReply) else {n for n in reply.sources if 1 <= n <= len(ordered)}
-    return [one for number, one in enumerate(ordered, 1) if number in numbers] or shown
+def _kept(reply: Reply, ordered: list[Quotation], shown: list[Quotation]) -> list[Quotation]:
+    """Return what is shown again after a look-up: what bears on the question by the reply; else half of the talk."""
+    numbers = {n for n in reply.sources if 1 <= n <= len(ordered)}
+    if kept := [one for number, one in enumerate(ordered, 1) if number in numbers]:
+        return kept
+    talk = [one for one in shown if one.spot is not None]
+    return [one for one in shown if one.spot is None] + talk[: (len(talk) + 1) // 2]
 
 
 def _unique(hits: Iterable[Hit]) -> Iterable[Hit]:
     return {hit.item.id: hit for hit in hits}.values()
 
 
-def _settled(reply: ReplyOrSearch | TimelineReply, count: int) -> tuple[str | None, tuple[int, ...], str]:
+def _settled(reply: Reply, count: int) -> tuple[str | None, tuple[int, ...], str]:
     """Return the answer of a reply, the numbers of its sources, and its reasoning."""
-    if isinstance(reply, TimelineReply) and reply.operation != "none":
-        items = [DatedEvidence(i.number, i.date, i.what.strip()) for i in reply.items if 1 <= i.number <= count]
-        computed = compute(reply.operation, reply.unit, items)
+    text = (reply.answer or "").strip() or None
+    asked = reply.compute
+    if text is None and asked is not None and asked.operation != "none":
+        items = [DatedEvidence(i.number, i.date, i.what.strip()) for i in asked.items if 1 <= i.number <= count]
+        computed = compute(asked.operation, asked.unit, items)
         if computed is None or not computed.text:
             return None, (), reply.reasoning
         return computed.text, computed.numbers, f"{reply.reasoning} [{computed.steps}]"
-    text = (reply.answer or "").strip() or None
     numbers = dict.fromkeys(n for n in reply.sources if 1 <= n <= count) if text else {}
     return text, tuple(numbers), reply.reasoning
-
-
-def _first_answer(recall: Recall, model: ChatModel, max_tokens: int) -> Answer:
-    offered = _within(recall.hits, max_tokens)
-    lines = "\n".join(listed_hit(f"{number}.", hit) for number, hit in enumerate(offered, start=1))
-    messages = load_prompt("worldthread", "answer", 1).messages(statements=lines, question=recall.query)
-    reply = complete_structured(model, ChatRequest(messages, PURPOSE, schema_of(Reply)), Reply)
-    text = (reply.answer or "").strip()
-    numbers = dict.fromkeys(n for n in reply.sources if 1 <= n <= len(offered)) if text else {}
-    sources = tuple(offered[number - 1] for number in numbers)
-    return Answer(recall.query, text or None, sources, reply.reasoning, recall, model.name)
 
 
 def answer_without_model(question: str, asked: str, memory: MemoryAccess, *, k: int, max_tokens: int) -> Answer:
@@ -337,15 +325,3 @@ def _says(sources: Iterable[Hit], words: str) -> bool:
     """Return whether a source itself speaks of what a question names in the place of a time."""
     texts = (one.item.text if isinstance(one.item, Episode) else str(one.item) for one in sources)
     return any(content_words(words) <= content_words(text) for text in texts)
-
-
-def _within(hits: tuple[Hit, ...], max_tokens: int) -> list[Hit]:
-    """Return as many of the first hits as fit, at least one."""
-    chosen: list[Hit] = []
-    left = max_tokens
-    for hit in hits:
-        left -= estimated_tokens(listed_hit("100.", hit)) + 2
-        if left < 0 and chosen:
-            break
-        chosen.append(hit)
-    return chosen

@@ -156,6 +156,7 @@ class AsyncMemory:
 
     remember = _on_thread(Memory.remember)
     remember_many = _on_thread(Memory.remember_many)
+    reading_done = _on_thread(Memory.reading_done)
     unread = _on_thread(Memory.unread)
     retry = _on_thread(Memory.retry)
     reembed = _on_thread(Memory.reembed)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from worldthread.arguments import require_iterable, require_string
-from worldthread.errors import BudgetError, ModelError, NotFoundError, ReplayError
+from worldthread.background_reading import BackgroundReading
+from worldthread.errors import BudgetError, ModelError, NotFoundError, ReplayError, StoreError
+from worldthread.extract.base import reads_in_background, settles_locally
 from worldthread.filters import Filter
 from worldthread.progress import Progress, show_progress
 from worldthread.provenance import NO_LABELS, Labels
 from worldthread.stores import Store
-from worldthread.types import Episode, Extraction, Statement, TimeLike, short_repr
+from worldthread.types import WAITING, Episode, Extraction, Statement, TimeLike, short_repr
 
 if TYPE_CHECKING:
     from worldthread.extract.base import Extractor
@@ -94,6 +97,7 @@ class Ingestion:
         self._index = index
         self._models = models
         self._user = user
+        self.background = BackgroundReading(store, self._read_waiting)
         self._given_together = 1  # episodes that bring their statements
         self._embeds = True
 
@@ -105,6 +109,8 @@ class Ingestion:
         now: float,
         progress: bool | Progress | None,
         labels: Labels = NO_LABELS,
+        *,
+        wait: bool = True,
     ) -> Remembered:
         """Record contents in batches; see :meth:`Memory.remember_many`.
 
@@ -115,6 +121,7 @@ class Ingestion:
             now: the time by the clock of the memory.
             progress: see :func:`~worldthread.progress.show_progress`.
             labels: labels of contents that bring none.
+            wait: whether to read before this returns, whatever the extractor is.
 
         Returns:
             What was done.
@@ -155,7 +162,7 @@ class Ingestion:
             self._given_together = BATCH  # nobody waits to see one before the next comes
             taken, total = iter(everything), sum(1 if isinstance(t, Episode) else len(t) for t in everything)
         with show_progress(progress, self._activity, total) as advance:
-            result = self._ingest(_until_error(taken, errors), advance)
+            result = self._ingest(_until_error(taken, errors), advance, wait)
         if errors:
             raise errors[0]
         return result + Remembered(skipped=builder.skipped.total())
@@ -178,7 +185,9 @@ class Ingestion:
         """What the progress bar says."""
         return "remembering"
 
-    def _ingest(self, taken: Iterator[Episode | list[Episode]], advance: Callable[[int], None]) -> Remembered:
+    def _ingest(
+        self, taken: Iterator[Episode | list[Episode]], advance: Callable[[int], None], wait: bool
+    ) -> Remembered:
         """Record episodes that bring their statements, and read passages, batch by batch."""
         result = Remembered()
         given: list[Episode] = []
@@ -197,39 +206,100 @@ class Ingestion:
                 given = []
             batch += item
             while len(batch) >= BATCH:
-                result += self._read_and_record(batch[:BATCH], self._models.extractor)
+                result += self._record_texts(batch[:BATCH], wait)
                 del batch[:BATCH]
                 advance(BATCH)
         if given:
             result += self._record(given)
             advance(len(given))
-        result += self._read_and_record(batch, self._models.extractor)
+        result += self._record_texts(batch, wait)
         advance(len(batch))
         return result
 
-    def retry(self, waiting: Sequence[Episode], progress: bool | Progress | None) -> Remembered:
+    def _record_texts(self, episodes: Sequence[Episode], wait: bool) -> Remembered:
+        """Read episodes and record them; or record them, and leave them to be read."""
+        extractor = self._models.extractor
+        if wait or not reads_in_background(extractor):
+            self.background.finish()
+            return self._read_and_record(episodes, extractor)
+        self._store.require_writable()
+        if episodes:
+            self._index.embedder  # noqa: B018 (see `_record`)
+        ids = {episode.id: episode for episode in episodes}
+        recorded: list[Episode] = []
+        try:
+            with self._store.batch() if len(ids) > 1 else nullcontext():
+                for episode in sorted(ids.values(), key=in_order):
+                    with self._store.write_lock() as graph:
+                        if episode.id not in graph:
+                            recorded.append(self._store.append(replace(episode, extraction=WAITING)))
+            problems = self._embed(self._index.embed, recorded)
+            self.background.add(recorded)
+        except BaseException:  # what was recorded before an interrupt is read all the same
+            self.read_on()
+            raise
+        return Remembered(tuple(ids), len(recorded), len(ids) - len(recorded), 0, problems)
+
+    def read_on(self) -> None:
+        """Read in the background what was recorded and not read, here or in a process before this one."""
+        with self._store.read_lock() as graph:
+            if not graph.has_failures:
+                return
+            waiting = self._waiting_among(graph.unread())
+        if waiting and reads_in_background(self._models.extractor):
+            self.background.add(waiting)
+
+    def _waiting_among(self, episode_ids: Iterable[str]) -> list[Episode]:
+        """Return those of some recorded episodes that wait to be read."""
+        return [one for id_ in episode_ids if (one := self._store.episode(id_)).extraction == WAITING]
+
+    def _read_waiting(self, episodes: Sequence[Episode]) -> None:
+        """Read episodes that were recorded unread. What an extractor fails at stays unread, and others are read."""
+        with self._store.read_lock() as graph:  # an interrupt may have come between the reading and its end
+            episodes = self._waiting_among(one.id for one in episodes if one.id in graph)
+        try:
+            self._read_and_record(episodes, self._models.extractor, again=True)
+        except (StoreError, ReplayError):
+            raise
+        except Exception as error:
+            if len(episodes) > 1:
+                for episode in episodes:
+                    self._read_waiting([episode])
+                return
+            problem = f"{type(error).__name__}: {error}"
+            warnings.warn(f"a text could not be read, and is kept unread: {problem}", stacklevel=2)
+            for episode in episodes:
+                self._store.replace(replace(episode, extraction=Extraction(failures=(problem,))))
+
+    def retry(self, waiting: Sequence[Episode], progress: bool | Progress | None, *, anew: bool = False) -> Remembered:
         """Read recorded episodes again; see :meth:`Memory.retry`.
 
         Args:
             waiting: the episodes.
             progress: see :func:`~worldthread.progress.show_progress`.
+            anew: whether a reader without a model finds nothing of what was read from them before, so that it reads
+                each as it would have read it when it was told. A model that fails must not lose what was read.
 
         Returns:
             What was done.
         """
         extractor = self._models.fresh_extractor()
+        if anew and reads_in_background(extractor):
+            for episode in waiting:
+                self._store.replace(replace(episode, extraction=WAITING))
         self._embeds = True
         result = Remembered()
         with show_progress(progress, "reading", len(waiting)) as advance:
             for start in range(0, len(waiting), BATCH):
                 batch = waiting[start : start + BATCH]
-                result += self._read_and_record(batch, extractor, again=True)
+                result += self._read_and_record(batch, extractor, again=True, as_told=anew)
                 advance(len(batch))
         return result
 
     def _record(self, episodes: Sequence[Episode]) -> Remembered:
         """Record episodes with the extractions that they bring."""
         self._index.embedder  # noqa: B018 (one that cannot be used is refused before anything is recorded)
+        self.background.finish()  # what was told before is known before
         known = 0
         with self._store.batch() if len(episodes) > 1 else nullcontext():
             for episode in episodes:
@@ -265,7 +335,9 @@ class Ingestion:
                 return (f"the texts are kept, and the next question computes their vectors, which failed now: {error}",)
         return ()
 
-    def _read_and_record(self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False) -> Remembered:
+    def _read_and_record(
+        self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False, as_told: bool = False
+    ) -> Remembered:
         from worldthread.extract.pipeline import extract_episodes
 
         self._store.require_writable()
@@ -275,7 +347,9 @@ class Ingestion:
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
         outcomes = list(extract_episodes(extractor, fresh, self._user, self._said_before))
-        return self._record_outcomes(list(ids), outcomes, self._index.embed, again=again, extractor=extractor)
+        return self._record_outcomes(
+            list(ids), outcomes, self._index.embed, again=again, as_told=as_told, extractor=extractor
+        )
 
     def _record_outcomes(
         self,
@@ -285,6 +359,7 @@ class Ingestion:
         *,
         extractor: Extractor,
         again: bool = False,
+        as_told: bool = False,
     ) -> Remembered:
         """Record what was read, in order.
 
@@ -294,18 +369,17 @@ class Ingestion:
             embed: stores the vectors of what is recorded.
             extractor: says what they end.
             again: whether they are recorded already.
+            as_told: whether they end of what held when they were told; else of what holds now.
 
         Returns:
             What was done.
         """
-        from worldthread.extract.base import settles_locally
-
         # messages of one time keep their order: the passages of each end at that time, microseconds apart
         outcomes.sort(key=lambda outcome: in_order(outcome.episode))
         # other writers wait until a batch ends, so it never waits for a model
         is_batch = bool(outcomes) and not again and settles_locally(extractor)
         with self._store.batch() if is_batch else nullcontext():
-            settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
+            settled = [self._settle(outcome, extractor, again, as_told) for outcome in outcomes]
         episodes = [episode for episode in settled if episode is not None]
         problems = [str(o.problem) for o in outcomes if o.problem]
         problems += [failure for episode in episodes for failure in episode.extraction.failures]
@@ -347,13 +421,14 @@ class Ingestion:
                 found.append((episode.at, number, episode))
         return [episode for _, _, episode in sorted(found, key=lambda one: one[:2])[-MESSAGES_BEFORE:]]
 
-    def _settle(self, outcome: ExtractionOutcome, extractor: Extractor, again: bool) -> Episode | None:
+    def _settle(self, outcome: ExtractionOutcome, extractor: Extractor, again: bool, as_told: bool) -> Episode | None:
         """Ask the extractor which older statements an episode ends, and record the episode.
 
         Args:
             outcome: the episode and what was read in it.
             extractor: is asked.
             again: whether the episode is recorded already and gets a new extraction.
+            as_told: whether it ends of what held when it was told; else of what holds now.
 
         Returns:
             The episode as recorded; ``None`` if another process has recorded it (or forgotten it, if ``again``) in the
@@ -370,7 +445,7 @@ class Ingestion:
                 extraction = extractor.outdate(
                     outcome.episode.text,
                     extraction,
-                    self._store.graph.view(user=outcome.episode.user),
+                    self._store.graph.view(outcome.episode.at if as_told else None, outcome.episode.user),
                     outcome.episode.speaker or outcome.episode.user or self._user,
                     time_of_reading(outcome.episode),
                 )

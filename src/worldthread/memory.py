@@ -25,7 +25,7 @@ from worldthread.arguments import (
 from worldthread.closeable import Closeable
 from worldthread.corrections import StatementLike, correction, episodes_stating, meant_labels, statement_of, update
 from worldthread.errors import InputError, NotFoundError
-from worldthread.extract.base import USER
+from worldthread.extract.base import USER, is_of_text_reader
 from worldthread.filters import Filter, condition_of, user_asked_for
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.graph.view import by_names, timeline_order
@@ -37,7 +37,7 @@ from worldthread.memory_vectors import MemoryVectors
 from worldthread.merging import MergeSuggestion, merging, suggestions, user_meant
 from worldthread.names import normalise_name
 from worldthread.places import episode_place, place_as_text, version_place
-from worldthread.progress import Progress
+from worldthread.progress import Progress, show_progress
 from worldthread.provenance import TIMEZONE, Labels, MetadataValue, require_metadata
 from worldthread.record import (
     Record,
@@ -55,6 +55,7 @@ from worldthread.types import KINDS, AskedTime, Episode, Fact, Interval, Kind, P
 
 if TYPE_CHECKING:
     from worldthread.answer import Answer
+    from worldthread.answering.quotations import Spot
     from worldthread.bulk.readers import BatchReaders
     from worldthread.extract.base import Extractor
     from worldthread.models import Embedder
@@ -164,11 +165,11 @@ class Memory(Closeable):
             raise
         try:
             places = MemoryVectors(store, vectors, os.fspath(path) if path is not None else None)
+            self._connect(store, models, places, clock, user, given)
         except BaseException:
             store.close()
             models.close()
             raise
-        self._connect(store, models, places, clock, user, given)
 
     def _connect(
         self,
@@ -180,32 +181,46 @@ class Memory(Closeable):
         timezone: str,
     ) -> None:
         self._timezone = timezone
-        self._store = store
+        self._opened = store
         self._models = models
         self._vectors = vectors
         self._clock = clock
         self._user = user
-        self._index = MemoryIndex(store, models, vectors)
-        self._ingestion = Ingestion(store, self._index, models, user, timezone)
-        self.record = Record(store, self._index, timezone)
+        self._index_of_texts = MemoryIndex(store, models, vectors)
+        self._ingestion = Ingestion(store, self._index_of_texts, models, user, timezone)
+        self.record = Record(store, self._index_of_texts, timezone, self._ingestion.background.finish)
+        if not store.readonly:
+            self._ingestion.read_on()
 
     def __repr__(self) -> str:
-        return f"Memory({describe_store(self._store)})"
+        return f"Memory({describe_store(self._opened)})"
+
+    @property
+    def _store(self) -> Store:
+        """The store, when everything in it is read."""
+        self._ingestion.background.finish()
+        return self._opened
+
+    @property
+    def _index(self) -> MemoryIndex:
+        """The index of a record in which everything is read."""
+        self._ingestion.background.finish()
+        return self._index_of_texts
 
     @property
     def path(self) -> Path | None:
         """The file; ``None`` for a memory in RAM."""
-        return self._store.path
+        return self._opened.path
 
     @property
     def namespace(self) -> str:
         """The name of this memory within its file."""
-        return self._store.namespace
+        return self._opened.namespace
 
     @property
     def readonly(self) -> bool:
         """Whether the memory was opened for reading only."""
-        return self._store.readonly
+        return self._opened.readonly
 
     @property
     def model(self) -> ChatModel | None:
@@ -224,7 +239,7 @@ class Memory(Closeable):
     @property
     def embedder(self) -> Embedder:
         """What turns text into vectors. One on a server has a ``meter``, which counts calls, tokens and dollars."""
-        return self._index.embedder.inner
+        return self._index_of_texts.embedder.inner
 
     def open_namespace(self, namespace: str) -> Memory:
         """Open another memory of the same file.
@@ -241,8 +256,14 @@ class Memory(Closeable):
             InputError: the name is empty or not valid Unicode.
         """
         memory = object.__new__(type(self))
-        store = self._store.open_namespace(namespace)
-        memory._connect(store, self._models.copy(), self._vectors.copy(store), self._clock, self._user, self._timezone)
+        store = self._opened.open_namespace(namespace)
+        try:
+            memory._connect(
+                store, self._models.copy(), self._vectors.copy(store), self._clock, self._user, self._timezone
+            )
+        except BaseException:
+            store.close()
+            raise
         return memory
 
     # -- remembering ------------------------------------------------------------------------------------------------
@@ -257,6 +278,7 @@ class Memory(Closeable):
         agent: str = "",
         session: str = "",
         metadata: Mapping[str, MetadataValue] | None = None,
+        wait: bool = False,
     ) -> Remembered:
         """Record a text, a conversation or plain statements, and what they state.
 
@@ -286,6 +308,8 @@ class Memory(Closeable):
             session: the session or conversation in which it came up.
             metadata: anything else: at most 64 strings, numbers and truth values by key. :class:`~worldthread.Filter`
                 finds by all of these.
+            wait: whether to wait until the content is read. The reader that works without a model reads in the
+                background, in order; whatever else is asked of this memory waits for it (:meth:`reading_done`).
 
         Returns:
             The episodes, how many of them are new, and how many could not be read.
@@ -295,8 +319,9 @@ class Memory(Closeable):
             ReadOnlyError: the memory was opened for reading only.
         """
         return self.remember_many(
-            [content], at, source, user=user, agent=agent, session=session, metadata=metadata, progress=False
-        )
+            [content], at, source, user=user, agent=agent, session=session, metadata=metadata, progress=False,
+            wait=wait,
+        )  # fmt: skip
 
     @timed("remember")
     @remembering
@@ -312,6 +337,7 @@ class Memory(Closeable):
         metadata: Mapping[str, MetadataValue] | None = None,
         progress: bool | Progress | None = None,
         readers: BatchReaders | None = None,
+        wait: bool = True,
     ) -> Remembered:
         """Record many contents in batches, with several concurrent calls to the model.
 
@@ -332,6 +358,7 @@ class Memory(Closeable):
                 done and the total, which is ``None`` for an iterator.
             readers: read and embed in other processes, see :class:`worldthread.bulk.RayReaders`; the result is the
                 same. ``None`` reads here.
+            wait: see :meth:`remember`.
 
         Returns:
             The episodes of all contents, how many of them are new, and how many could not be read.
@@ -348,7 +375,20 @@ class Memory(Closeable):
             from worldthread.bulk.ingestion import BulkIngestion
 
             ingestion = BulkIngestion(self._store, self._index, self._models, self._user, readers, self._timezone)
-        return ingestion.remember_many(contents, at, source, self._clock(), progress, labels)
+        return ingestion.remember_many(contents, at, source, self._clock(), progress, labels, wait=wait)
+
+    def reading_done(self, *, progress: bool | Progress | None = None) -> None:
+        """Wait until everything that this memory remembered is read.
+
+        Questions, changes and :meth:`close` do this by themselves. After a kill, the next process that opens the memory
+        reads the rest.
+
+        Args:
+            progress: see :meth:`remember_many`.
+        """
+        background = self._ingestion.background
+        with show_progress(progress, "reading", len(background)) as advance:
+            background.finish(advance)
 
     def unread(self) -> list[Episode]:
         """List the episodes that no extractor has read completely.
@@ -360,10 +400,12 @@ class Memory(Closeable):
             return [self._store.episode(id_) for id_ in graph.unread()]
 
     @remembering
-    def retry(self, *, progress: bool | Progress | None = None) -> Remembered:
+    def retry(self, *, everything: bool = False, progress: bool | Progress | None = None) -> Remembered:
         """Read the unread episodes again, after a failure of the model or with a better one.
 
         Args:
+            everything: read every text again, in order of time, those included that an earlier reader has read. What
+                was remembered as statements, corrected or merged stays as it is.
             progress: see :meth:`remember_many`.
 
         Returns:
@@ -373,7 +415,11 @@ class Memory(Closeable):
             ReadOnlyError: the memory was opened for reading only.
         """
         self._store.require_writable()
-        return self._ingestion.retry(self.unread(), progress)
+        waiting = self.unread()
+        if everything:
+            given = {episode.id for episode in waiting}
+            waiting = [one for one in self.episodes() if one.id in given or is_of_text_reader(one.extraction.extractor)]
+        return self._ingestion.retry(waiting, progress, anew=everything)
 
     @forgetting
     def forget(
@@ -731,12 +777,12 @@ class Memory(Closeable):
         self,
         question: str,
         *,
-        k: int = 10,
+        k: int = 20,
         as_of: TimeLike | None = None,
         method: str | None = None,
         max_tokens: int = 3000,
         where: Filter | None = None,
-        look_ups: int = 2,
+        look_ups: int = 1,
         min_score: float = 0.0,
         allow_inferred: bool = True,
     ) -> Answer:
@@ -752,7 +798,8 @@ class Memory(Closeable):
             k: the maximum number of hits of each kind to answer from.
             as_of: see :meth:`recall`.
             method: see :meth:`recall`.
-            max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate.
+            max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate; turns of talk take a
+                third of them, in order of time and each with what it answers.
             where: answer only from what meets this filter; see :meth:`recall`.
             look_ups: how often the chat model may name something to look up before it answers or refuses; each is one
                 more call.
@@ -786,6 +833,7 @@ class Memory(Closeable):
                 look_ups,
                 self._clock() if at is None else at,
                 lambda episode: self._outdated_in(episode, at),
+                partial(self._spot_of, where=where, at=at),
                 by_clock=at is None,
                 allow_inferred=allow_inferred,
             )
@@ -813,6 +861,29 @@ class Memory(Closeable):
             found = ([v for v in ever.versions(fact) if episode.id in v.sources] for fact in gone)
             last = [versions[-1] for versions in found if versions and versions[-1].ended_by is not None]
             return [version for version in last if version.ended_by not in version.sources]  # an event has been
+
+    def _spot_of(self, message: Episode, where: Filter | None, at: float | None) -> Spot | None:
+        """Return where a message stands in its talk, with those beside it that a question may be shown."""
+        from worldthread.answering.quotations import Spot
+
+        with self._index.current() as index:
+            conversation, graph = index.conversation, index.graph
+            place = -1 if conversation is None else int(conversation.places[graph.episode_number(message.id)])
+            if conversation is None or place < 0:
+                return None
+            condition = condition_of(where)
+            may = None if condition is None else graph.select(condition).episodes
+            beside: list[Episode | None] = []
+            for other in (place - 1, place + 1):
+                is_there = 0 <= other < len(conversation)
+                if not is_there or conversation.sessions[other] != conversation.sessions[place]:
+                    beside.append(None)
+                    continue
+                number = int(conversation.episodes[other])
+                record = graph.numbered_episode(number)
+                is_shown = record is not None and (may is None or may[number]) and (at is None or record.at <= at)
+                beside.append(self.episode(record.id) if record is not None and is_shown else None)
+            return Spot(int(conversation.sessions[place]), place, *beside)
 
     def _rarities(self, stems: Sequence[str]) -> list[float]:
         """Return how rare stems are among the episodes, from 0 to 1 for one that no episode has."""
@@ -1175,9 +1246,15 @@ class Memory(Closeable):
         not build it again.
         """
         try:
-            self._index.close()
+            self._ingestion.background.finish()
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        try:
+            self._index_of_texts.close()
         finally:
             try:
-                self._store.close()
+                self._opened.close()
             finally:
                 self._models.close()

@@ -94,15 +94,9 @@ class MemoryModels:
             from worldthread.models import ConfiguredChat
 
             return ModelExtractor(model.without_cache() if fresh and isinstance(model, ConfiguredChat) else model)
-        from worldthread.extract.parsed.parser import is_installed
+        from worldthread.extract.reader.extractor import ReaderExtractor
 
-        if is_installed():
-            from worldthread.extract.parsed.extractor import ParsedExtractor
-
-            return ParsedExtractor()
-        from worldthread.extract.prose.extractor import ProseExtractor
-
-        return ProseExtractor()
+        return ReaderExtractor()
 
     def embedder(self, cache: VectorCache, known: Callable[[], Collection[str]]) -> CachedEmbedder:
         """Return the embedder, which keeps its vectors in ``cache``.

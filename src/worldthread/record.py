@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
 
@@ -39,15 +39,30 @@ class Record:
         store: holds the episodes.
         index: the retrieval index of the memory.
         timezone: the time zone of times that name none; empty for UTC.
+        finish: reads what waits to be read, before anything else is done.
     """
 
-    def __init__(self, store: Store, index: MemoryIndex, timezone: str = "") -> None:
+    def __init__(
+        self, store: Store, index: MemoryIndex, timezone: str = "", finish: Callable[[], None] = lambda: None
+    ) -> None:
         self._timezone = timezone
-        self._store = store
-        self._index = index
+        self._opened = store
+        self._index_of_texts = index
+        self._finish = finish
 
     def __repr__(self) -> str:
-        return f"Record({describe_store(self._store)})"
+        return f"Record({describe_store(self._opened)})"
+
+    @property
+    def _store(self) -> Store:
+        """The store, when everything in it is read."""
+        self._finish()
+        return self._opened
+
+    @property
+    def _index(self) -> MemoryIndex:
+        self._finish()
+        return self._index_of_texts
 
     # -- episodes ---------------------------------------------------------------------------------------------------
 

@@ -318,6 +318,10 @@ class Extraction:
         return _digest(*map(str, counts), *parts)
 
 
+WAITING: Final = Extraction(failures=("it waits to be read",))
+"""What is recorded of an episode until it is read in the background."""
+
+
 @dataclass(frozen=True)
 class Episode:
     """One observation or passage: its text, its times and its extraction.

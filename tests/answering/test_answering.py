@@ -109,14 +109,14 @@ def test_chains_of_relatives_are_followed() -> None:
     assert not persons.are_same("ida", ME)
 
 
-@pytest.mark.language
 def test_a_relative_time_is_answered_by_its_date() -> None:
     assert answering_time("I sold the goats yesterday.", NOON) == "2024-05-01"
     assert answering_time("I sold the goats.", NOON) is None
+    assert answering_time("It was on the 19th, but they moved it to 26 November at 8:40.", NOON) is None
+    assert answering_time("I sold them on Friday, not on Monday.", NOON) is None
     assert answering_time("I sold the goats yesterday.", 7.0) is None
 
 
-@pytest.mark.language
 def test_a_day_answers_alone_where_a_sentence_says_nothing_else() -> None:
     question = parsed("When did I paint the goats?")
     assert says_only_when(question, "I painted the goats yesterday.", NOON)
@@ -327,10 +327,32 @@ def test_a_written_sentence_about_somebody_else_does_not_answer() -> None:
         ("My favourite band is Panic! at the Disco.", "What is my favourite band?", "Panic! at the Disco"),
     ],
 )
-@pytest.mark.language
 def test_what_is_somebodys_stays_theirs_when_it_has_a_name(said: str, question: str, value: str) -> None:
-    from worldthread.extract.parsed.extractor import ParsedExtractor
-
-    with Memory(user="Tom", extractor=ParsedExtractor()) as memory:
+    with Memory(user="Tom", extractor="reader") as memory:
         memory.remember([{"role": "user", "content": said}], at="2024-03-01")
         assert value in (memory.ask(question).text or "")
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        ("I'm allergic to walnuts, and penicillin gives me a rash.", "Am I allergic to penicillin?", None),
+        ("I like cardamom buns, but I hate liquorice.", "Do I like cardamom buns?", "Yes"),
+        ("I like cardamom buns, but I hate liquorice.", "Do I like liquorice?", "No"),
+        ("I smoke, and it gives me a headache.", "Do I smoke?", None),
+        ("I don't eat meat.", "Do I eat meat?", "No"),
+    ],
+)
+def test_yes_and_no_are_said_by_the_clause_that_says_all_that_is_asked(
+    told: str, question: str, answer: str | None
+) -> None:
+    with Memory(model="none", extractor="prose") as memory:
+        memory.remember(told, at="2024-05-01")
+        text = memory.ask(question).text
+        assert (None if text is None else text.partition(":")[0]) == answer
+
+
+def test_a_fact_of_who_asks_is_said_in_the_first_person() -> None:
+    with Memory(model="none", extractor="prose") as memory:
+        memory.remember([("user", "hates", "liquorice")], at="2024-05-01")
+        assert memory.ask("Do I hate liquorice?").text == "Yes: I hate liquorice"

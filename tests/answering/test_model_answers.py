@@ -6,6 +6,7 @@ The answers are written by hand after those that a strong model gave.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis
+from worldthread import Ending, Episode, Extraction, Fact, Filter, Memory, Thesis
 from worldthread.answer import AnswerContext, answer
-from worldthread.answering.computed import DatedEvidence, Operation, asks_to_compute, compute
-from worldthread.answering.quotations import listed_quotations, quotations, stands_alone
+from worldthread.answering.computed import DatedEvidence, Operation, compute
+from worldthread.answering.quotations import Spot, listed_quotations, quotations, stands_alone
 from worldthread.errors import ReplayError
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.chat_cache import CachedChat, answers_in_file
@@ -70,12 +71,14 @@ def test_a_missing_link_is_looked_up_before_the_answer() -> None:
     assert "1. Susan Walker was" in shown(first)
     assert "1. Susan Walker was" in shown(second)
     assert "2. Lana Wood is" in shown(second)
+    assert "Searched" not in shown(first)
+    assert "Searched: sibling of Natalie Wood. New: 2.\n" in shown(second)
 
 
 @pytest.mark.parametrize(
     ("look_ups", "results", "calls"),
     [
-        (2, ((SISTER,), (FLAT,), ()), 3),  # two look-ups at most
+        (2, ((SISTER,), (FLAT,), ()), 3),
         (2, ((FILM,),), 1),  # nothing new is found
         (1, ((SISTER,),), 2),
         (0, (), 1),
@@ -159,6 +162,70 @@ def test_a_long_passage_leaves_room_and_the_limit_holds() -> None:
     assert [one.hit for one in found] == [short, fact]
 
 
+def said(number: int, text: str, at: str = "2024-05-15", speaker: str = "Ida") -> Episode:
+    return Episode(f"{speaker}: {text}", day(at) + number / 1000, speaker=speaker)
+
+
+def test_talk_is_shown_by_its_days_in_order_a_question_with_its_answer() -> None:
+    turns = [
+        said(0, "Good morning everybody, the sun is up."),
+        said(1, "Which town did you move to?"),
+        said(2, "Ghent.", speaker="Tom"),
+        said(3, "The weather has been cold all week there."),
+        said(4, "I have bought a wooden boat from an old sailor.", speaker="Tom"),
+        said(5, "Where is the boat moored now?", at="2024-06-02"),
+        said(6, "In the harbour of Ostend, beside the lighthouse.", at="2024-06-02", speaker="Tom"),
+    ]
+
+    def around(message: Episode) -> Spot:
+        place = turns.index(message)
+        first = 0 if place < 5 else 5
+        before = turns[place - 1] if place > first else None
+        after = turns[place + 1] if place + 1 < len(turns) and place != 4 else None
+        return Spot(first, place, before, after)
+
+    hits = [Hit(turns[place], 1.0, "episode") for place in (5, 2, 4)]
+    thesis, dull = (
+        statement(Thesis("Tom: I have bought a wooden boat from an old sailor.")),
+        statement(Fact("Tom", "likes", "tea")),
+    )
+    fitting = statement(Fact("Tom", "has boat", "Gull"))
+    assert lines("What boat does Tom have?", *hits, thesis, dull, fitting, around=around) == [
+        "1. Tom has boat Gull (known since 0)",
+        "-- Wednesday, 2024-05-15 --",
+        "2. Ida: Which town did you move to?",
+        "3. Tom: Ghent.",
+        "...",
+        "4. Tom: I have bought a wooden boat from an old sailor.",
+        "-- Sunday, 2024-06-02 --",
+        "5. Ida: Where is the boat moored now?",
+        "6. Tom: In the harbour of Ostend, beside the lighthouse.",
+    ]
+
+
+def test_of_a_long_turn_what_has_words_of_the_question_is_shown() -> None:
+    text = " ".join(f"Step {number} is to stir the pot well and wait." for number in range(40))
+    turn = said(0, f"Here is how. {text} Add saffron at the end. {text}")
+    (line,) = lines("When do I add the saffron?", Hit(turn, 1.0, "episode"))[1:]
+    assert line.startswith("1. Ida: Here is how.")
+    assert "[...] Add saffron at the end." in line
+    assert len(line) < 900
+
+
+def test_a_memory_shows_a_turn_with_what_it_answers_but_nothing_that_was_not_asked_for() -> None:
+    talk = [{"speaker": "Ida", "content": "Which town?"}, {"speaker": "Tom", "content": "Ghent."}]
+    with memory_with([reply("Ghent", 1)] * 2, day("2025-02-03")) as memory:
+        for message in talk:
+            memory.record.add(said(talk.index(message), message["content"], speaker=message["speaker"]))
+        memory.ask("Ghent?")
+        memory.ask("Ghent?", where=Filter(speaker="Tom"))
+        model = memory._models.model
+    assert isinstance(model, FakeChat)
+    whole, alone = map(shown, model.requests)
+    assert "1. Ida: Which town?\n2. Tom: Ghent." in whole
+    assert "Ida" not in alone
+
+
 @pytest.mark.parametrize(
     ("sentence", "whole"),
     [
@@ -232,12 +299,11 @@ MOVED = passage("Anna: I moved to Ghent today.", day("2024-05-15"))
 QUIT = passage("Anna: I quit at Delvaux yesterday.", day("2024-04-04"))
 
 
-def timeline(operation: str, unit: str = "", *items: tuple[int, str, str], **more: Any) -> str:
-    given = {
-        "reasoning": "so", "operation": operation, "unit": unit, "answer": None, "sources": [],
-        "items": [{"number": n, "date": date, "what": what} for n, date, what in items],
-    }  # fmt: skip
-    return json.dumps({**given, **more})
+def computed(operation: str, unit: str = "", *items: tuple[int, str, str], support: str = "stated") -> str:
+    events = [{"number": n, "date": date, "what": what} for n, date, what in items]
+    asked = {"operation": operation, "unit": unit, "items": events}
+    given = {"reasoning": "so", "answer": None, "support": support, "sources": [], "compute": asked, "look_up": []}
+    return json.dumps(given)
 
 
 @pytest.mark.parametrize(
@@ -245,33 +311,26 @@ def timeline(operation: str, unit: str = "", *items: tuple[int, str, str], **mor
     [
         (
             "How many weeks passed between quitting and moving?",
-            timeline("between", "weeks", (1, "2024-04-03", "quit"), (2, "2024-05-15", "moved")),
+            computed("between", "weeks", (2, "2024-04-03", "quit"), (1, "2024-05-15", "moved")),
             "6 weeks",
             (QUIT, MOVED),
         ),
         (
             "Which came first, the move or the quitting?",
-            timeline("first", "", (2, "2024-05-15", "the move"), (1, "2024-04-03", "the quitting")),
+            computed("first", "", (1, "2024-05-15", "the move"), (2, "2024-04-03", "the quitting")),
             "the quitting",
             (QUIT, MOVED),
         ),
-        ("How many times did Anna change something?", timeline("count", "", (1, "2024-04-03", "quit")), "1", (QUIT,)),
-        ("How long did it take?", timeline("none", answer="a day", sources=[2]), "a day", (MOVED,)),
-        ("How long did it take?", timeline("between", "days", (1, "2024-04-03", "quit")), None, ()),
-        ("How often did it rain?", timeline("count", "", (9, "2024-04-03", "rain")), None, ()),
+        ("How many times did Anna change something?", computed("count", "", (2, "2024-04-03", "quit")), "1", (QUIT,)),
+        ("How long did it take?", reply("a day", 1), "a day", (MOVED,)),
+        ("How long did it take?", computed("between", "days", (1, "2024-04-03", "quit")), None, ()),
+        ("How often did it rain?", computed("count", "", (9, "2024-04-03", "rain")), None, ()),
     ],
 )
 def test_dates_and_counts_are_computed(question: str, said: str, text: str | None, sources: tuple[Hit, ...]) -> None:
     model = FakeChat([said])
     found = answer(Recall(question, (MOVED, QUIT)), model, max_tokens=1000)
     assert (found.text, found.sources) == (text, sources)
-    assert shown(model.requests[0]).index("quit at Delvaux") < shown(model.requests[0]).index("moved to Ghent")
-    assert "You do not compute" in model.requests[0].messages[0].content
-
-
-def test_without_dates_nothing_is_computed() -> None:
-    model = FakeChat([reply("two", 1)])
-    assert answer(Recall("How many times did it rain?", (SISTER,)), model, max_tokens=1000).text == "two"
 
 
 @pytest.mark.parametrize(
@@ -295,6 +354,9 @@ def test_without_dates_nothing_is_computed() -> None:
         ("first", "", ("2024-01-01", "2024-01-01"), None),
         ("first", "", ("2024-01-01", "soon"), None),
         ("count", "", ("soon", "later"), "2"),
+        ("between", "weeks", ("2024-01-01/2024-01-07", "2024-01-15/2024-01-21"), "2 weeks"),
+        ("first", "", ("2024-01-08/2024-01-14", "2024-01-01/2024-01-07"), "b"),
+        ("first", "", ("2024-01-01/2024-01-07", "2024-01-07"), None),
         ("none", "", ("2024-01-01", "2024-01-02"), None),
     ],
 )
@@ -304,25 +366,6 @@ def test_computing(operation: Operation, unit: str, dates: tuple[str, ...], text
     ]
     found = compute(operation, unit, items)
     assert (None if found is None else found.text) == text
-
-
-@pytest.mark.parametrize(
-    ("question", "computes"),
-    [
-        ("How many weeks are between A and B?", True),
-        ("How many books did I read?", True),
-        ("Which came first, A or B?", True),
-        ("How long did I wait?", True),
-        ("Wie viele Tage lagen dazwischen?", True),
-        ("Combien de fois a-t-il plu ?", True),
-        ("¿Cuántas veces llovió?", True),
-        ("Who is chief executive now?", False),
-        ("When did Anna move?", False),
-        ("How old is Anna?", False),
-    ],
-)
-def test_questions_that_ask_to_compute(question: str, computes: bool) -> None:
-    assert asks_to_compute(question) == computes
 
 
 # -- how an answer is supported ---------------------------------------------------------------------------------------
@@ -351,18 +394,15 @@ def test_an_inferred_answer_says_so_and_can_be_refused(
     assert model.requests[0].schema["properties"]["support"] == {"enum": ["stated", "inferred", "none"]}
 
 
-@pytest.mark.parametrize("question", ["Who?", "How many weeks passed between quitting and moving?"])
-def test_every_list_of_a_reply_is_bounded_in_the_schema_alone(question: str) -> None:
+def test_every_list_of_a_reply_is_bounded_in_the_schema_alone() -> None:
     """A small model that a grammar holds repeats an item until it is cut off; what another one wrote is not refused."""
-    computed = question != "Who?"
-    given = timeline("none", answer="Ghent", sources=[1] * 20) if computed else reply("Ghent", *[1] * 20)
-    model = FakeChat([given])
-    found = answer(Recall(question, (MOVED, QUIT)), model, max_tokens=1000)
+    model = FakeChat([reply("Ghent", *[1] * 20)])
+    found = answer(Recall("Who?", (MOVED, QUIT)), model, max_tokens=1000)
     assert (found.text, len(found.sources)) == ("Ghent", 1)
     schema = model.requests[0].schema
     assert schema is not None
-    lists = {name: part["maxItems"] for name, part in schema["properties"].items() if part.get("type") == "array"}
-    assert lists == {"sources": 16, "look_up": 2} | ({"items": 32} if computed else {})
+    sizes = re.findall(r'"maxItems": (\d+)', json.dumps(schema))
+    assert sorted(map(int, sizes)) == [2, 16, 32]
 
 
 def test_a_memory_refuses_inferred_answers_when_told_to() -> None:
@@ -381,38 +421,12 @@ def test_without_a_model_what_is_answered_is_stated() -> None:
 
 
 def test_a_computed_answer_can_be_inferred() -> None:
-    items = ((1, "2024-04-03", "quit"), (2, "2024-05-15", "moved"))
-    model = FakeChat([timeline("between", "weeks", *items, support="inferred")] * 2)
+    items = ((2, "2024-04-03", "quit"), (1, "2024-05-15", "moved"))
+    model = FakeChat([computed("between", "weeks", *items, support="inferred")] * 2)
     recall = Recall("How many weeks passed between quitting and moving?", (MOVED, QUIT))
     assert str(answer(recall, model, max_tokens=1000)) == "6 weeks (inferred)"
     refusing = AnswerContext(allow_inferred=False)
     assert answer(recall, model, max_tokens=1000, context=refusing).text is None
-
-
-# -- the versions before -----------------------------------------------------------------------------------------------
-
-
-def test_recorded_answers_of_version_3_replay() -> None:
-    """Recorded by the release before; the file holds a look-up and a computed answer."""
-    model = ReplayChat(Path(__file__).with_name("recorded_answers_3.jsonl"))
-    many = tuple(passage(f"Passage {number} about number {number}.", source=str(number + 10)) for number in range(9))
-    context = AnswerContext(lambda query: Recall(query, (SISTER, *many)))
-    recall = Recall("Who is the sibling of the actress?", (FILM, *many))
-    found = answer(recall, model, max_tokens=1000, context=context, version=3)
-    assert (found.text, found.support) == ("Lana Wood", None)
-    recall = Recall("How many weeks passed between quitting and moving?", (MOVED, QUIT))
-    assert answer(recall, model, max_tokens=1000, version=3).text == "6 weeks"
-
-
-def test_the_first_version_asks_as_it_did() -> None:
-    model = FakeChat([json.dumps({"reasoning": "", "answer": "Lana Wood", "sources": [1, 9]})])
-    hits = (statement(Fact("Lana Wood", "is sister of", "Natalie Wood")), FILM)
-    found = answer(Recall("Who?", hits), model, max_tokens=1000, version=1)
-    assert (found.text, found.sources) == ("Lana Wood", hits[:1])
-    assert shown(model.requests[0]) == (
-        "Statements:\n1. Lana Wood is sister of Natalie Wood (known since 0)\n"
-        "2. (0, 1) Susan Walker was played by Natalie Wood.\n\nQuestion: Who?"
-    )
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from worldthread import Episode, Extraction, Fact, Memory
 from worldthread.bulk import BatchReading
 from worldthread.bulk.worker import packed, read_batch, unpacked
 from worldthread.errors import ClusterError, InputError, ModelError, WorldthreadError
-from worldthread.extract.base import Extractor, ReadingExtractor
+from worldthread.extract.base import Extractor
 from worldthread.extract.groups import EpisodeGroup
 from worldthread.extract.model import ModelExtractor
 from worldthread.extract.prose.extractor import ProseExtractor
@@ -133,22 +133,6 @@ def test_the_result_is_that_of_one_process(kind: type[Any], batch: int) -> None:
     assert readers.most_under_way <= 4
     assert sum(readers.sizes) == there[1].added - 15
     assert bool(there[1].unread) == (kind is NamedExtractor)
-
-
-@pytest.mark.language
-def test_a_parser_reads_no_text_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("spacy")
-    from worldthread.extract.parsed import extractor as parsed
-
-    alone = remembered(None, parsed.ParsedExtractor())
-    texts: list[str] = []
-    original = parsed._read
-    monkeypatch.setattr(parsed, "_read", lambda text, *rest: texts.append(text) or original(text, *rest))
-    here = parsed.ParsedExtractor()
-    assert isinstance(here, ReadingExtractor)
-    assert remembered(LateReaders(16, 3, 1), here) == alone
-    passages = [text for text in texts if "Number" in text and "was here" in text and "lives in" in text]
-    assert len(passages) == len(set(passages)) > 100
 
 
 def test_what_is_recorded_is_not_sent_again(tmp_path: Path) -> None:

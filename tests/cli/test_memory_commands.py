@@ -326,7 +326,7 @@ def _answer(body: dict[str, Any]) -> Any:
     fact = {"subject": "Bob", "relation": "has", "object": "a boat"}
     values = {
         "facts": [fact], "theses": [], "same": [], "changed": [], "ended": [],
-        "reasoning": "so", "answer": "A boat.", "support": "inferred", "sources": [1], "look_up": [],
+        "reasoning": "so", "answer": "A boat.", "support": "inferred", "sources": [1], "compute": None, "look_up": [],
     }  # fmt: skip
     return chat_server.Reply(json.dumps({name: values[name] for name in asked}))
 
@@ -389,6 +389,17 @@ def test_what_a_model_could_not_read_is_printed_and_retried(monkeypatch: pytest.
     assert done("retry", "--model", "none") == "read 1 of 1 text\n"
     assert done("retry") == "there are no unread texts\n"
     assert "Anna lives in Rome" in done("about", "Anna")
+
+
+def test_a_memory_is_read_anew_by_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLDTHREAD_EXTRACTOR", "prose")
+    done("remember", "-t", "Anna lives in Rome.")
+    monkeypatch.delenv("WORLDTHREAD_EXTRACTOR")
+    assert done("retry") == "there are no unread texts\n"
+    assert done("retry", "--all", "--reader") == "read 1 of 1 text\n"
+    with Memory("memory.worldthread", readonly=True) as memory:
+        assert [one.extraction.extractor.partition("/")[0] for one in memory.episodes()] == ["reader"]
+    assert "not both" in run("retry", "--reader", "--model", "tiny").stderr
 
 
 # -- correcting -----------------------------------------------------------------------------------------------------

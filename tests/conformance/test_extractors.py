@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,6 @@ from worldthread.models.fake import FakeEmbedder
 from worldthread.types import Episode, Extraction, Fact, Thesis
 
 AT = 1715767200.0
-NEEDS = {"parsed": "spacy"}
 TEXTS = (
     "I live in Lyon. I work at Orbis.",
     "My sister Anna has two cats. She moved to Rome in March.",
@@ -41,9 +39,6 @@ SPEAKERS = ("", "Ida", r"\1 \g<0>", "I my me", "Ana: Maria")
 
 @pytest.fixture(params=sorted(EXTRACTORS), scope="module")
 def name(request: pytest.FixtureRequest) -> str:
-    needed = NEEDS.get(request.param)
-    if needed is not None and importlib.util.find_spec(needed) is None:
-        pytest.skip(f"{needed} is not installed")
     return str(request.param)
 
 
@@ -142,5 +137,5 @@ def test_a_memory_takes_it_by_name(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("make", [lambda: Memory(extractor="bogus"), lambda: extractor("")])
 def test_an_unknown_name_is_an_error_that_lists_them(make: Callable[[], object]) -> None:
-    with pytest.raises(InputError, match="extractors are: parsed, prose, reader, reader-precise"):
+    with pytest.raises(InputError, match="extractors are: prose, reader, reader-precise"):
         make()

@@ -50,6 +50,7 @@ def fill(memory: Memory, count: int = 60, seed: int = 0) -> None:
             f"{name} lives in {place}. {chance.choice(NAMES)} likes the bread of {place}.", at=number,
             user=chance.choice(("u1", "u2", "u3")), session=f"s{number % 4}",
         )  # fmt: skip
+    memory.reading_done(progress=False)
 
 
 def lists(memory: Memory, method: str = "thread", **options: Any) -> list[list[tuple[str, float]]]:
@@ -120,8 +121,8 @@ def test_the_store_follows_the_record(anywhere: str, tmp_path: Path) -> None:
         memory.forget(where=Filter(user="u1"))
         memory.record.forget_many([episode.id for episode in list(memory.episodes())[:2]])
         require_equal(memory)
-        memory.remember("Bert moved to Oslo.", at=400)
-        memory.remember("Bert lives in Oslo.", at=401, user="u1")
+        memory.remember("Bert moved to Oslo.", at=400, wait=True)
+        memory.remember("Bert lives in Oslo.", at=401, user="u1", wait=True)
         require_equal(memory)
         assert lists(memory) != first
         for table in tables(memory):
@@ -130,10 +131,10 @@ def test_the_store_follows_the_record(anywhere: str, tmp_path: Path) -> None:
 
 def test_a_statement_of_several_users_is_found_for_each(anywhere: str, tmp_path: Path) -> None:
     with Memory(tmp_path / "memory", embedder="fake", vectors=anywhere) as memory:
-        memory.remember([("Anna", "lives in", "Rome")], at=1, user="u1")
+        memory.remember([("Anna", "lives in", "Rome")], at=1, user="u1", wait=True)
         (before,) = held(memory)[1]
         assert not memory.recall("Anna", where=Filter(user="u2")).hits
-        memory.remember([("Anna", "lives in", "Rome")], at=2, user="u2")
+        memory.remember([("Anna", "lives in", "Rome")], at=2, user="u2", wait=True)
         after = held(memory)[1]
         assert before in after
         assert len(after) == 2, "each user's version with its own label"
@@ -183,7 +184,7 @@ def test_a_reader_sees_what_a_writer_adds_and_forgets(kept: str, tmp_path: Path)
         fill(memory, 10)
         with Memory(tmp_path / "memory", embedder="fake", vectors=kept, readonly=True) as reader:
             assert lists(reader) == lists(memory)
-            added = memory.remember("Dora lives in Quito with Emil.", at=100).episodes[0]
+            added = memory.remember("Dora lives in Quito with Emil.", at=100, wait=True).episodes[0]
             assert lists(reader) == lists(memory)
             memory.forget(added)
             assert lists(reader) == lists(memory)
@@ -208,8 +209,8 @@ def test_reembed_drops_the_tables_of_other_embedders(kept: str, tmp_path: Path) 
 
 def test_namespaces_have_tables_of_their_own(kept: str, tmp_path: Path) -> None:
     with Memory(tmp_path / "memory", embedder="fake", vectors=kept) as memory, memory.open_namespace("b") as other:
-        memory.remember("Anna lives in Rome.", at=1)
-        other.remember("Bert lives in Lima.", at=1)
+        memory.remember("Anna lives in Rome.", at=1, wait=True)
+        other.remember("Bert lives in Lima.", at=1, wait=True)
         require_equal(memory)
         require_equal(other)
         assert not held(memory)[0] & held(other)[0]
@@ -227,7 +228,7 @@ def few_hits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_restriction_is_passed_on_when_a_store_does_not_return_everything(few_hits: None, tmp_path: Path) -> None:
     with Memory(tmp_path / "memory", embedder="fake", vectors="exact:") as memory:
         fill(memory, 80)
-        rare = memory.remember("Gustav sails to Malta.", at=30, user="rare").episodes[0]
+        rare = memory.remember("Gustav sails to Malta.", at=30, user="rare", wait=True).episodes[0]
         for at in (None, 30, 90):
             found = memory.recall("Where does Anna live?", where=Filter(user="rare"), method="dense", as_of=at).hits
             best = next(hit for hit in found if hit.kind == "episode")
@@ -257,7 +258,7 @@ def test_what_could_not_be_deleted_is_deleted_at_the_next_use(tmp_path: Path, mo
         require_equal(memory)
         with monkeypatch.context() as patch:
             patch.setattr(EmbeddedVectorStore, "add", fail)
-            remembered = memory.remember("Anna sold the boat.", at=77)
+            remembered = memory.remember("Anna sold the boat.", at=77, wait=True)
             assert remembered.added == 1
             assert "the texts are kept" in remembered.problems[0]
         assert "Anna sold the boat." in {episode.text for episode in memory.episodes()}
@@ -292,7 +293,7 @@ def test_the_address_comes_from_the_environment_or_the_configuration(
     found = []
     for opened in addresses:
         with opened() as memory:
-            memory.remember("Anna lives in Rome.", at=1)
+            memory.remember("Anna lives in Rome.", at=1, wait=True)
             found.append(memory._vectors.address)
     assert found == ["quantised:", None, "exact:"]
     monkeypatch.setenv("WORLDTHREAD_VECTORS", "exact:")
@@ -305,7 +306,7 @@ def test_a_wrong_address_in_the_environment_is_refused_before_anything_is_record
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     with Memory(tmp_path / "memory", embedder="fake", model="none") as memory:
-        memory.remember("Anna lives in Rome.", at=1)
+        memory.remember("Anna lives in Rome.", at=1, wait=True)
     monkeypatch.setenv("WORLDTHREAD_VECTORS", address)
     for readonly in (False, True):
         with pytest.raises(InputError, match=r"store of vectors|pgvector stands for"):

@@ -286,7 +286,8 @@ def test_clear_leaves_nothing(store: Store) -> None:
 
 @pytest.mark.parametrize("removal", ["forget", "replace", "clear", "forget elsewhere"])
 def test_vectors_that_come_late_are_not_kept_of_what_was_forgotten(store: Store, removal: str) -> None:
-    store.append_many([seen(1), seen(2)])
+    stated = Extraction("t", (Fact("Anna", "lives in", "Rome"),))
+    store.append_many([replace(seen(1), extraction=stated), seen(2)])
     vectors = np.ones((1, 3), np.float32)
     with store.read_lock() as graph:
         known = KnownRecord.of(graph)

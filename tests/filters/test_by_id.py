@@ -17,8 +17,8 @@ def memory_of(path: Path | None = None) -> Memory:
 
 def test_a_statement_is_updated_corrected_and_deleted_by_its_id() -> None:
     with memory_of() as memory:
-        memory.remember("Tom lives in Rome.", at=1, user="u-1", agent="helper")
-        memory.remember("Eve likes jam.", at=1, user="u-2")
+        memory.remember("Tom lives in Rome.", at=1, user="u-1", agent="helper", wait=True)
+        memory.remember("Eve likes jam.", at=1, user="u-2", wait=True)
         rome = Fact("Tom", "lives in", "Rome")
         episode = memory.update(rome.id, ("Tom", "lives in", "Paris"), "he moved", at=5, source="form")
         assert (episode.user, episode.agent, episode.source, episode.at) == ("u-1", "helper", "form", 5)
@@ -43,13 +43,13 @@ def test_a_statement_is_updated_corrected_and_deleted_by_its_id() -> None:
 
 def test_an_update_without_a_replacement_ends_a_statement() -> None:
     with memory_of() as memory:
-        memory.remember(("Tom", "owns", "a boat"), at=1)
+        memory.remember(("Tom", "owns", "a boat"), at=1, wait=True)
         memory.update(("Tom", "owns", "a boat"), at=4)
         (version,) = memory.timeline("Tom")
         assert (version.interval.valid_to, version.reason) == (4, "no longer true")
         with pytest.raises(NotFoundError, match="does not hold"):
             memory.update(("Tom", "owns", "a boat"), at=5)
-        memory.remember(("Tom", "owns", "a car"), at=1)
+        memory.remember(("Tom", "owns", "a car"), at=1, wait=True)
         with pytest.raises(InputError, match="says the same"):
             memory.update(("Tom", "owns", "a car"), ("tom", "owns", "the car"), at=5)
 
@@ -87,10 +87,10 @@ def test_pages_hold_everything_once_in_order_while_the_memory_changes() -> None:
 def test_a_page_goes_on_where_it_stopped_when_its_last_item_is_forgotten() -> None:
     with memory_of() as memory:
         for number in range(6):
-            memory.remember((f"n{number}", "is", "a number"), at=number)
+            memory.remember((f"n{number}", "is", "a number"), at=number, wait=True)
         first = memory.list_episodes(limit=2)
         memory.forget(first.items[1])
-        memory.remember(("early", "is", "a word"), at=-1)
+        memory.remember(("early", "is", "a word"), at=-1, wait=True)
         rest = memory.list_episodes(limit=10, cursor=first.cursor)
         assert [e.at for e in rest.items] == [2, 3, 4, 5]
         assert rest.cursor is None
@@ -107,9 +107,9 @@ def test_a_page_goes_on_where_it_stopped_when_its_last_item_is_forgotten() -> No
 def test_namespaces_are_listed_with_their_sizes_and_deleted(tmp_path: Path) -> None:
     file = tmp_path / "m"
     with memory_of(file) as memory, memory.open_namespace("b") as other, memory.open_namespace("empty"):
-        memory.remember("The secret is a lemon.", at=1)
-        other.remember("The secret is a plum.", at=1)
-        other.remember("The secret is a pear.", at=2)
+        memory.remember("The secret is a lemon.", at=1, wait=True)
+        other.remember("The secret is a plum.", at=1, wait=True)
+        other.remember("The secret is a pear.", at=2, wait=True)
         sizes = memory.namespaces()
         assert [(one.name, one.episodes) for one in sizes] == [("b", 2), ("default", 1)]
         assert all(isinstance(one, NamespaceSize) and one.bytes > 20 for one in sizes)
@@ -119,7 +119,7 @@ def test_namespaces_are_listed_with_their_sizes_and_deleted(tmp_path: Path) -> N
         assert other.recall("What is the secret?").hits == ()
         with pytest.raises(NotFoundError):
             memory.delete_namespace("b")
-        other.remember("The secret is a fig.", at=3)
+        other.remember("The secret is a fig.", at=3, wait=True)
         assert [one.episodes for one in memory.namespaces()] == [1, 1]
     data = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert b"plum" not in data

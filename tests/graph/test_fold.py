@@ -126,6 +126,30 @@ def test_any_order_and_batching_gives_the_fold(episodes: list[Episode], chance: 
 @pytest.mark.thorough
 @settings(max_examples=THOROUGH * 100)
 @given(histories(), CHANCES)
+def test_what_is_read_later_is_as_if_it_had_been_read_at_once(episodes: list[Episode], chance: random.Random) -> None:
+    expected = reference_hash(episodes)
+    graph = TemporalGraph()
+    waiting = [episode for episode in episodes if chance.random() < 0.6]
+    blank = {episode.id for episode in waiting}
+    graph.add_many(replace(one, extraction=Extraction(failures=("later",))) for one in episodes if one.id in blank)
+    rest = [episode for episode in episodes if episode.id not in blank]
+    chance.shuffle(waiting)
+    while waiting or rest:
+        if rest and chance.random() < 0.5:
+            graph.put_many([rest.pop()])
+        elif waiting:
+            episode = waiting.pop()
+            graph.put_many([episode])
+            assert graph.episode(episode.id).extractor == episode.extraction.extractor
+        if chance.random() < 0.2:
+            graph = TemporalGraph.from_arrays(graph.to_arrays())
+    assert graph.state_hash() == expected
+    assert graph.is_compact, "each keeps its number"
+
+
+@pytest.mark.thorough
+@settings(max_examples=THOROUGH * 100)
+@given(histories(), CHANCES)
 def test_forgetting_equals_never_having_known(episodes: list[Episode], chance: random.Random) -> None:
     graph = TemporalGraph(episodes)
     kept = list(episodes)

@@ -54,7 +54,7 @@ def test_each_client_sees_its_own_memory_only(start: Callable[..., Any], tmp_pat
 
     def use(name: str) -> None:
         for number in range(4):
-            call(port, TOKENS[name], "remember", text=f"{name.title()} has secret {name}{number}.", user=name)
+            call(port, TOKENS[name], "remember", text=f"{name.title()} keeps the secret {name}{number}.", user=name)
             found = json.dumps(call(port, TOKENS[name], "recall", question="Who has which secret?", k=50))
             assert f"{name}{number}" in found
             for other in TOKENS:

@@ -343,7 +343,7 @@ def test_a_long_text_lets_other_clients_write_and_ends_with_the_server(
             shared.close()
         return extract(self, passage, speaker, at)
 
-    monkeypatch.setattr("worldthread.extract.parsed.parser.is_installed", lambda: False)
+    monkeypatch.setenv("WORLDTHREAD_EXTRACTOR", "prose")
     monkeypatch.setattr(ProseExtractor, "extract", meddle)
     with pytest.raises(ClosedError, match="is ending"), shared.writing() as memory:
         memory.remember(text, at=1)

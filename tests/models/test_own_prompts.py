@@ -62,13 +62,13 @@ def test_the_default_of_the_process_holds_in_other_threads() -> None:
     seen: list[str] = []
     set_default_prompts(PromptSet({"answer/answer": "# user\n$question"}))
     try:
-        thread = threading.Thread(target=lambda: seen.append(load_prompt("worldthread", "answer", 1).digest))
+        thread = threading.Thread(target=lambda: seen.append(load_prompt("worldthread", "answer", 5).digest))
         thread.start()
         thread.join()
     finally:
         set_default_prompts(None)
     assert seen[0]
-    assert not load_prompt("worldthread", "answer", 1).digest
+    assert not load_prompt("worldthread", "answer", 5).digest
 
 
 @pytest.mark.parametrize(

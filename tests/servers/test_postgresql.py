@@ -847,9 +847,9 @@ def test_a_memory_on_a_server_is_a_memory(address: str, tmp_path: Path) -> None:
         for place in (address, tmp_path / "m")
     ]
     for memory in memories:
-        memory.remember("Anna lives in Rome. She works as a nurse.", at="2023-05-01")
-        memory.remember("Anna lives in Paris.", at="2024-03-01", source="letter")
-        memory.remember([{"role": "user", "content": "I like tea."}], at="2024-03-02", user="u1")
+        memory.remember("Anna lives in Rome. She works as a nurse.", at="2023-05-01", wait=True)
+        memory.remember("Anna lives in Paris.", at="2024-03-01", source="letter", wait=True)
+        memory.remember([{"role": "user", "content": "I like tea."}], at="2024-03-02", user="u1", wait=True)
     here, there = memories
     assert here.record.state_hash() == there.record.state_hash()
     for question in ("Where does Anna live?", "What does Anna do?", "tea"):

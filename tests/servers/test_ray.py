@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ pytest.importorskip("ray")
 from worldthread import Memory
 from worldthread.bulk import RayReaders
 from worldthread.errors import InputError
+from worldthread.extract.groups import EpisodeGroup
 
 pytestmark = [pytest.mark.servers, pytest.mark.ray]
 
@@ -29,23 +30,14 @@ def readers() -> Iterator[RayReaders]:
         yield started
 
 
-def state(readers: RayReaders | None, texts: list[str] = TEXTS, kills: int = 0) -> tuple[str, dict[str, int], int]:
-    killed: set[int] = set()
-
-    def kill(done: int, total: int | None) -> None:
-        if len(killed) < kills:
-            alive = [pid for pid in workers() if pid not in killed]
-            if alive:
-                os.kill(alive[0], signal.SIGKILL)
-                killed.add(alive[0])
-
+def state(readers: RayReaders | None, texts: list[str] = TEXTS) -> tuple[str, dict[str, int]]:
     with Memory(model="none", embedder="fake", clock=lambda: 1e9) as memory:
-        memory.remember_many(texts, progress=kill, readers=readers)
-        return memory.record.state_hash(), memory.stats(), len(killed)
+        memory.remember_many(texts, readers=readers)
+        return memory.record.state_hash(), memory.stats()
 
 
 def workers() -> list[int]:
-    """The workers of the cluster of this process."""
+    """The workers of the cluster of this process, busy or idle."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -56,7 +48,7 @@ def workers() -> list[int]:
                 pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if title.startswith(b"ray::_read") and pid == os.getpid():
+        if title.startswith((b"ray::_read", b"ray::IDLE")) and pid == os.getpid():
             found.append(int(entry.name))
     return found
 
@@ -66,10 +58,28 @@ def test_a_cluster_records_what_one_process_records(readers: RayReaders) -> None
     assert state(readers) == state(None)
 
 
-def test_killed_workers_are_replaced(readers: RayReaders) -> None:
-    digest, counts, killed = state(readers, kills=1)
-    assert killed == 1
-    assert (digest, counts) == state(None)[:2]
+def test_killed_workers_are_replaced(readers: RayReaders, monkeypatch: pytest.MonkeyPatch) -> None:
+    state(readers, TEXTS[:16])  # which starts the workers
+    stopped = workers()
+    assert stopped
+    submit, submitted = readers.submit, []
+
+    def submit_to_stopped(groups: Sequence[EpisodeGroup]) -> object:
+        """Workers stand still until each of them has batches, and then one of them is killed."""
+        submitted.append(submit(groups))
+        if len(submitted) == readers.in_flight:
+            os.kill(stopped[0], signal.SIGKILL)
+            for pid in stopped[1:]:
+                os.kill(pid, signal.SIGCONT)
+        return submitted[-1]
+
+    monkeypatch.setattr(readers, "submit", submit_to_stopped)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    read = state(readers)
+    assert len(submitted) > readers.in_flight
+    assert stopped[0] not in workers()
+    assert read == state(None)
 
 
 def test_errors_say_what_to_do() -> None:

@@ -1001,7 +1001,7 @@ def test_a_connection_keeps_few_statements_whatever_is_looked_up(monkeypatch: py
 def test_the_name_that_sqlite_has_for_ram_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with Memory(":memory:") as memory:
-        memory.remember("Anna lives in Rome.")
+        memory.remember("Anna lives in Rome.", wait=True)
         assert memory.path is None
         assert len(memory.record.graph) > 0
     assert list(tmp_path.iterdir()) == []

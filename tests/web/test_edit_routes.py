@@ -357,7 +357,7 @@ def test_undo_leaves_what_others_recorded_meanwhile(
     assert told["was_cancelled"] is is_cancelled
     assert told["added"] == (64 if is_cancelled else 100)
     assert editor.post(f"{FILE}/undo", json={"key": told["undo"]}).status_code == 200
-    assert "zoe is a pilot" in {one.lower() for one in statements_of(editor, "zoe")}
+    assert "zoe is pilot" in {one.lower() for one in statements_of(editor, "zoe")}
 
 
 def test_a_question_that_waits_for_vectors_can_be_cancelled_and_goes_on_later(

@@ -10,7 +10,7 @@ from typing import Final
 from worldthread.answering.wording import KIN, ME, SOMEBODY, Persons, Wording, name_at, phrase_key, subject_key, wording
 from worldthread.extract.prose.extractor import is_question
 from worldthread.extract.prose.sentences import split_sentences
-from worldthread.extract.prose.words import WORDS, is_program
+from worldthread.extract.prose.words import WORDS, first_person, is_program
 from worldthread.extract.zones import local_time
 from worldthread.names import normalise_name, unmarked
 from worldthread.retrieve.words import words_of
@@ -111,7 +111,8 @@ def candidates(
         at = _at(hit, passages, episode_of)
         if isinstance(item, Fact):
             ends = _as_said(item.subject, own_names), _as_said(item.object, own_names)
-            sentence = f"{ends[0]} {item.relation} {ends[1]}"
+            relation = first_person(item.relation) if ends[0] == "I" else item.relation
+            sentence = f"{ends[0]} {relation} {ends[1]}"
             one = _candidate(hit, sentence, sentence, at, ME, "", names)
             subject = one.wording.subjects[0] or phrase_key(one.wording.words, 0)
             said = replace(one.wording, subjects=(subject, *one.wording.subjects[1:]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import calendar
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -13,20 +12,8 @@ from worldthread.extract.model.stated_times import StatedTime, stated_time
 Operation: TypeAlias = Literal["between", "first", "last", "count", "none"]
 """What is computed; ``"none"`` for nothing."""
 
-_ASKED: Final = re.compile(
-    r"\bhow (?:many|much) (?:\w+ )?(?:time|times|hours|days|weeks|months|years)\b|\bhow (?:often|long)\b"
-    r"|\bhow many\b.*\b(?:did|have|has)\b"
-    r"|\b(?:which|what|who)\b.*\b(?:first|earlier|earliest|later|latest|last|before|after)\b"
-    r"|\bwie (?:oft|lange)\b|\bwie ?viele (?:male?|stunden|tage|wochen|monate|jahre)\b"
-    r"|\b(?:wer|was|welche[rs]?)\b.*\bzuerst\b"
-    r"|\bcombien (?:de (?:temps|fois|jours|semaines|mois)|d['’](?:années|ans))\b"
-    r"|\b(?:qui|quel(?:le)?)\b.*\bd['’]abord\b"
-    r"|\bcu[aá]nt[oa]s? (?:tiempo|veces|d[ií]as|semanas|meses|años)\b|\b(?:qui[eé]n|qu[eé]|cu[aá]l)\b.*\bprimero\b",
-    re.IGNORECASE,
-)
 _DAY: Final = 86400.0
 _LONGEST_MONTH: Final = 31 * _DAY
-_LONGEST_QUESTION: Final = 500  # characters that are looked at
 
 
 class DatedEvidence(NamedTuple):
@@ -57,11 +44,6 @@ class ComputedAnswer(NamedTuple):
     numbers: tuple[int, ...]
 
 
-def asks_to_compute(question: str) -> bool:
-    """Return whether a question asks for a time between events, their order or their number."""
-    return _ASKED.search(question[:_LONGEST_QUESTION]) is not None
-
-
 def compute(operation: Operation, unit: str, items: Sequence[DatedEvidence]) -> ComputedAnswer | None:
     """Compute an answer.
 
@@ -72,27 +54,35 @@ def compute(operation: Operation, unit: str, items: Sequence[DatedEvidence]) -> 
 
     Returns:
         The answer; ``None`` when there are too few events, or their dates do not tell which came first. A time between
-        dates of which one has no day is in months or years, and in years where one has no month.
+        dates of which one has no day is in months or years, and in years where one has no month. Days of a range of at
+        most a month are counted from its first.
     """
     if operation == "count" and items:
         steps = "; ".join(f"{item.number}: {item.what} ({item.date})" for item in items)
         return ComputedAnswer(str(len(items)), steps, _numbers(items))
-    dated = [(time, item) for item in items if (time := stated_time(item.date, None)) is not None]
+    dated = [(*times, item) for item in items if (times := _times_of(item.date)) is not None]
     if operation == "none" or len(dated) < 2:
         return None
-    dated.sort(key=lambda pair: pair[0])
-    used = [item for _, item in dated]
+    dated.sort(key=lambda row: row[0])
+    used = [item for *_, item in dated]
     steps = "; ".join(f"{item.number}: {item.what} on {item.date}" for item in used)
-    (start, first), (end, last) = dated[0], dated[-1]
+    (start, begin, first), (end, finish, last) = dated[0], dated[-1]
     if operation == "between":
-        return ComputedAnswer(_between(start, end, unit), steps, _numbers(used))
+        return ComputedAnswer(_between(begin, finish, unit), steps, _numbers(used))
     if len(dated) < len(items):
         return None  # what has no date may be the one
     if operation == "first":
         chosen, is_clear = first, start.end <= dated[1][0].begin
     else:
-        chosen, is_clear = last, all(time.end <= end.begin for time, _ in dated[:-1])
+        chosen, is_clear = last, all(time.end <= end.begin for time, *_ in dated[:-1])
     return ComputedAnswer(chosen.what, steps, _numbers(used)) if is_clear else None
+
+
+def _times_of(date: str) -> tuple[StatedTime, StatedTime] | None:
+    """Return the whole time of a date, or of a range "2024-05-20/2024-05-26", and the first day of it."""
+    first, _, last = date.partition("/")
+    begin, end = stated_time(first.strip(), None), stated_time((last or first).strip(), None)
+    return None if begin is None or end is None else (begin._replace(end=max(begin.end, end.end)), begin)
 
 
 def _numbers(items: Sequence[DatedEvidence]) -> tuple[int, ...]:

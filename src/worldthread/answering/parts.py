@@ -8,11 +8,12 @@ from typing import Final
 from worldthread.answering.details import asked_detail, lacks_detail
 from worldthread.answering.question import ParsedQuestion
 from worldthread.answering.tables import LISTS
-from worldthread.errors import MissingExtraError
+from worldthread.extract.prose.dates import DATE
 from worldthread.extract.times import TimeExpression, time_expressions
 from worldthread.extract.when import shown_time
 from worldthread.retrieve.words import STOP_STEMS, words_of
 
+_DATE: Final = re.compile(rf"(?<!\w)(?:{DATE})")
 _DIGIT: Final = re.compile(r"\d")
 _MANY: Final = re.compile(r"\bhow many\s+(?P<noun>\w+)", re.IGNORECASE)
 
@@ -84,11 +85,11 @@ def says_only_when(question: ParsedQuestion, sentence: str, at: float) -> bool:
 
 def _named_time(sentence: str, at: float) -> TimeExpression | None:
     """Return the one time at which a sentence says something; ``None`` where it names none or more."""
-    try:
-        named = [time for time in time_expressions(sentence, at) if time.role in ("at", "during")]
-    except MissingExtraError:  # what "last Friday" means is understood with the extra `language`
+    named = [time for time in time_expressions(sentence, at) if time.role not in ("duration", "recurring")]
+    if len(named) != 1 or named[0].role not in ("at", "during"):
         return None
-    return named[0] if len(named) == 1 else None
+    rest = f"{sentence[: named[0].start]} {sentence[named[0].end :]}"
+    return None if _DATE.search(rest) else named[0]  # "was on the 19th, but they moved it to 26 November"
 
 
 def _counted(question: ParsedQuestion) -> frozenset[str]:

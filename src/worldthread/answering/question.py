@@ -70,11 +70,6 @@ class ParsedQuestion:
     is_past: bool
     identifiers: frozenset[str]
 
-    @property
-    def is_mine(self) -> bool:
-        """Whether it says "I" or "my"."""
-        return any(word.low in ("i", "me", "my", "mine", "we", "us", "our") for word in self.wording.words)
-
 
 def parsed(text: str, names: Collection[str] = (), time_words: str = "") -> ParsedQuestion:
     """Return what a question asks.

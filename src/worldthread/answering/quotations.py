@@ -1,14 +1,15 @@
-"""What a model is shown to answer from: passages first, then what they do not say, each with its time."""
+"""What a model is shown to answer from: passages first, then what they do not say, then talk by its days."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from worldthread.extract.when import is_date
-from worldthread.extract.zones import shown_local_time
+from worldthread.extract.model.stated_times import shown_date
+from worldthread.extract.when import is_date, shown_time
+from worldthread.extract.zones import local_time, shown_local_time
 from worldthread.names import normalise_text
 from worldthread.retrieve.text import (
     estimated_tokens,
@@ -46,8 +47,37 @@ _ALIKE_WORDS: Final = 20  # in passages of fewer words, each word counts for too
 _FIRST_WORD: Final = re.compile(r"[\"'“‘(\[«]*([^\W_]+)")
 _SENTENCE_END: Final = (".", "!", "?", "…", '"', "”", ")", "。", "！", "？")
 
+_TALK_SHARE: Final = 1 / 3
+"""How much of the limit turns of talk may take: of 3,000, about 700 tokens as models count them, or 18 turns."""
+_LONGEST_BESIDE: Final = 400  # characters of a turn that is shown only to understand another
+_LONGEST_TURN: Final = 800  # characters; of a longer one, the sentences with words of the question
+_SENTENCES: Final = re.compile(r"[^.!?\n]*(?:[.!?]+(?=\s)|\n|.$)|[^.!?\n]+", re.DOTALL)
+_FEW_WORDS: Final = 5  # with meaning: a turn with fewer is not understood without the one before
+_ASKS: Final = re.compile(r"[?？][^.!?]{0,40}$")
+_LEFT_OUT: Final = "..."
+
 Outdated = Callable[[Episode], Sequence[Version]]
 """Returns the statements of an episode that do not hold any more, as their last versions."""
+
+
+class Spot(NamedTuple):
+    """Where a message stands in its talk.
+
+    Args:
+        session: the number of the talk; one begins after a long pause.
+        place: the place of the message among all; neighbours in a talk have neighbouring places.
+        before: the message before it in the talk; ``None`` for the first, and for one that must not be shown.
+        after: the message after it; ``None`` likewise.
+    """
+
+    session: int
+    place: int
+    before: Episode | None
+    after: Episode | None
+
+
+Around = Callable[[Episode], "Spot | None"]
+"""Returns where a message stands; ``None`` where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +86,15 @@ class Quotation:
 
     Args:
         hit: the hit.
-        text: its text, with its time and with what is no longer true of it.
+        text: its text, with what is no longer true of it, and with its time unless it is a turn of a talk.
         at: the world time by which it is put in order.
+        spot: where a turn of a talk stands in it, as the numbers of its talk and its place; ``None`` for all others.
     """
 
     hit: Hit
     text: str
     at: float
+    spot: tuple[int, int] | None = None
 
 
 def stands_alone(sentence: str) -> bool:
@@ -91,6 +123,7 @@ def quotations(
     max_tokens: int,
     known: Sequence[Quotation] = (),
     outdated: Outdated | None = None,
+    around: Around | None = None,
     passages: int = PASSAGES,
     statements: int = STATEMENTS,
 ) -> list[Quotation]:
@@ -99,7 +132,8 @@ def quotations(
     Passages come first, because they are what answers cite; one that says nearly the same as another of the same time
     is left out. A sentence is shown if it can be understood alone and no shown passage says it; a fact, if its relation
     or its subject is asked for, it is about something that is named in the question or in a passage, and its passage is
-    not shown unless the fact has times of its own.
+    not shown unless the fact has times of its own. What somebody said comes last, and takes a third of the limit:
+    a turn with the one before that asks it or that a short one answers, a question with its answer.
 
     Args:
         question: the question.
@@ -107,7 +141,8 @@ def quotations(
         max_tokens: the most tokens, by a cautious estimate.
         known: what is shown already.
         outdated: finds what passages say that is no longer true; ``None`` marks nothing.
-        passages: the most passages.
+        around: finds where messages stand in their talk; ``None`` shows each alone.
+        passages: the most passages that nobody said.
         statements: the most sentences, and the most facts.
 
     Returns:
@@ -116,6 +151,7 @@ def quotations(
     shown = {_identity(one.hit) for one in known}
     fresh = [hit for hit in hits if _identity(hit) not in shown]
     with_times = _have_times([*(one.hit for one in known), *fresh])
+    talk = [hit for hit in fresh if isinstance(hit.item, Episode) and hit.item.speaker]
     chosen: list[Quotation] = []
     left = float(max_tokens)
 
@@ -130,7 +166,7 @@ def quotations(
         return True
 
     said = [(_time_of(one.hit), content_words(one.hit.item.text)) for one in known if isinstance(one.hit.item, Episode)]
-    for hit in [hit for hit in fresh if isinstance(hit.item, Episode)]:
+    for hit in [hit for hit in fresh if isinstance(hit.item, Episode) and not hit.item.speaker]:
         words = content_words(hit.item.text) if isinstance(hit.item, Episode) else frozenset()
         if any(at == _time_of(hit) and _are_alike(words, other) for at, other in said):
             continue
@@ -141,14 +177,70 @@ def quotations(
     ids, texts = {passage.id for passage in read}, "\n".join(passage.text for passage in read)
     asked = content_words(question)
     named = asked.union(*(words for _, words in said))
-    theses = _unlike([hit for hit in fresh if isinstance(hit.item, Thesis) and _adds(hit, ids, texts)])
+    labels = tuple({f"{hit.item.speaker}: " for hit in talk if isinstance(hit.item, Episode)})
+    theses = [hit for hit in fresh if isinstance(hit.item, Thesis) and _adds(hit, ids, texts)]
+    theses = _unlike([hit for hit in theses if not str(hit.item).startswith(labels)])
     facts = [hit for hit in fresh if isinstance(hit.item, Fact) and _fits(hit, hit.item, asked, named, ids)]
+    if talk:  # nearly every fact is about one of those who talk
+        facts = [hit for hit in facts if isinstance(hit.item, Fact) and _is_asked_for(hit.item, asked)]
     for hit in [*theses[:statements], *facts[:statements]]:
         add(hit)
-    if not chosen and not known and fresh:  # nothing but facts that do not fit: the best are better than none
+    if not chosen and not talk and not known and fresh:  # nothing but facts that do not fit: better than none
         for hit in fresh[:statements]:
             add(hit)
+    room = min(left, _TALK_SHARE * max_tokens)
+    return [*chosen, *_of_talk(talk, (*known, *chosen), room, asked, outdated, around)]
+
+
+def _of_talk(
+    hits: Sequence[Hit],
+    known: Sequence[Quotation],
+    left: float,
+    asked: frozenset[str],
+    outdated: Outdated | None,
+    around: Around | None,
+) -> list[Quotation]:
+    """Return turns of talks, with those that they are understood by, as many as fit."""
+    shown = {_identity(one.hit) for one in known}
+    chosen: list[Quotation] = []
+    for hit in hits:
+        if not isinstance(hit.item, Episode) or hit.item.id in shown:
+            continue
+        spot = None if around is None else around(hit.item)
+        session, place, before, after = spot if spot is not None else (0, -1, None, None)
+        scene = [(place, hit.item)]
+        if before is not None and (_asks(before) or len(content_words(_unlabelled(hit.item))) < _FEW_WORDS):
+            scene.insert(0, (place - 1, before))
+        if after is not None and _asks(hit.item):
+            scene.append((place + 1, after))
+        new = []
+        for there, item in scene:
+            if item.id in shown or (item is not hit.item and len(item.text) > _LONGEST_BESIDE):
+                continue
+            one = hit if item is hit.item else Hit(item, hit.score, "episode")
+            text = f"{_excerpt(shown_text(item), asked)}{shown_outdated(() if outdated is None else outdated(item))}"
+            new.append(Quotation(one, text, item.at, (session, there)))
+        cost = sum(estimated_tokens(one.text) + 4 for one in new)
+        if cost > left and (chosen or known):
+            break
+        left -= cost
+        chosen += new
+        shown |= {_identity(one.hit) for one in new}
     return chosen
+
+
+def _asks(message: Episode) -> bool:
+    """Return whether a message ends with a question."""
+    return _ASKS.search(message.text.rstrip()) is not None
+
+
+def _unlabelled(message: Episode) -> str:
+    return message.text.removeprefix(f"{message.speaker}: ")
+
+
+def _is_asked_for(fact: Fact, asked: frozenset[str]) -> bool:
+    """Return whether a question has a word of the relation or the object of a fact, and not of its subject alone."""
+    return bool((content_words(f"{fact.relation} {fact.object}") - content_words(fact.subject)) & asked)
 
 
 def without_repeated(shown: Sequence[Quotation]) -> list[Quotation]:
@@ -165,18 +257,57 @@ def without_repeated(shown: Sequence[Quotation]) -> list[Quotation]:
     return [one for one in shown if isinstance(one.hit.item, Episode) or _is_new(one.hit, ids, texts)]
 
 
-def listed_quotations(shown: Sequence[Quotation], *, by_time: bool = False) -> tuple[list[Quotation], str]:
+def listed_quotations(shown: Sequence[Quotation]) -> tuple[list[Quotation], str]:
     """Return quotations in the order in which they are numbered, and as a numbered list.
+
+    Talk comes last, in order of time, under its days; three dots stand for turns that are left out.
 
     Args:
         shown: the quotations.
-        by_time: in order of time rather than in the order given.
 
     Returns:
-        The quotations and their text. Further lines are indented, so that no passage can imitate another.
+        The quotations and their text. Further lines are indented, so that no passage can imitate another or a day.
     """
-    ordered = sorted(shown, key=lambda one: one.at) if by_time else list(shown)
-    return ordered, "\n".join(f"{number}. {indented(one.text)}" for number, one in enumerate(ordered, 1))
+    ordered = [one for one in shown if one.spot is None]
+    ordered += sorted((one for one in shown if one.spot is not None), key=lambda one: (one.at, one.spot))
+    lines: list[str] = []
+    last: Quotation | None = None
+    for number, one in enumerate(ordered, 1):
+        if one.spot is not None:
+            day = _day_of(one)
+            if last is None or last.spot is None or last.spot[0] != one.spot[0] or _day_of(last) != day:
+                lines.append(f"-- {day} --")
+            elif one.spot[1] != last.spot[1] + 1:
+                lines.append(_LEFT_OUT)
+        lines.append(f"{number}. {indented(one.text)}")
+        last = one
+    return ordered, "\n".join(lines)
+
+
+def _day_of(quotation: Quotation) -> str:
+    """Return the day of a turn, where it was said; its time where turns are counted."""
+    item = quotation.hit.item
+    at = local_time(quotation.at, item.metadata) if isinstance(item, Episode) else quotation.at
+    return shown_date(at) or shown_time(at)
+
+
+def _excerpt(text: str, asked: frozenset[str]) -> str:
+    """Return a long turn as its sentences that have most words of a question, in their order."""
+    if len(text) <= _LONGEST_TURN:
+        return text
+    sentences = _SENTENCES.findall(text)
+    ranked = sorted(range(len(sentences)), key=lambda number: -len(content_words(sentences[number]) & asked))
+    kept: set[int] = {0}
+    room = _LONGEST_TURN - len(sentences[0])
+    for number in ranked:
+        if number not in kept and len(sentences[number]) <= room:
+            kept.add(number)
+            room -= len(sentences[number])
+    parts = [
+        sentence.strip() if number in kept else "[...]" if number - 1 in kept else ""
+        for number, sentence in enumerate(sentences)
+    ]
+    return " ".join(part for part in parts if part)
 
 
 def are_dated(shown: Sequence[Quotation]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from worldthread.answering.agreement import best_clause
@@ -29,7 +30,8 @@ def reply(question: ParsedQuestion, one: EvidenceCandidate) -> str | None:
         The answer; ``None`` where the candidate gives none.
     """
     if question.kind == "yes-no":
-        return f"{'Yes' if _affirms(question, one) else 'No'}: {one.text}"
+        is_so = _affirms(question, one)
+        return None if is_so is None else f"{'Yes' if is_so else 'No'}: {one.text}"
     if question.kind == "time":
         return _time(question, one)
     fact = one.fact
@@ -62,13 +64,27 @@ def _time(question: ParsedQuestion, one: EvidenceCandidate) -> str:
     return f"{one.text} ({shown_time(one.at)})" if is_date(one.at) else one.text
 
 
-def _affirms(question: ParsedQuestion, one: EvidenceCandidate) -> bool:
+def _affirms(question: ParsedQuestion, one: EvidenceCandidate) -> bool | None:
+    """Return whether a candidate says what is asked; ``None`` where none of its clauses says so much."""
     clause = best_clause(question, one)
-    stated = set(words_of(one.sentence))
+    said = [word.stem for word in one.wording.words if word.clause == clause]
+    stated = set(said)
     asked = set(words_of(question.text))
     negative = one.wording.is_negated[clause] if clause < len(one.wording.is_negated) else False
     if (_DISLIKES & stated and _LIKES & asked) or (_LIKES & stated and _DISLIKES & asked):
         negative = not negative
-    elif _PHASES & stated - asked:
+        stated |= asked & (_LIKES | _DISLIKES)
+    elif _LIKES & stated and _LIKES & asked:
+        stated |= asked & _LIKES
+    elif phases := _PHASES & stated - asked:
+        if any(word in phases for word in said[_first_of(said, question.words) :]):
+            return None  # "stopped smoking", but not "smokes, and gives me a headache"
         negative = True
+    if len(one.wording.is_negated) > 1 and not set(question.words) <= stated:
+        return None
     return negative == any(question.wording.is_negated)
+
+
+def _first_of(said: Sequence[str], wanted: Collection[str]) -> int:
+    """Return the place of the first of some words."""
+    return next((place for place, word in enumerate(said) if word in wanted), 0)

@@ -101,10 +101,6 @@ class Wording:
         """The stems of its words."""
         return frozenset(word.stem for word in self.words)
 
-    def owners_of(self, stem: str) -> set[str | None]:
-        """Return whose the words with a stem are."""
-        return {word.owner for word in self.words if word.stem == stem}
-
 
 @dataclass
 class Persons:

@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 
 from worldthread.bulk.readers import BatchReaders, BatchReading, ReadEpisode
 from worldthread.errors import BudgetError, ClusterError, ModelError, ReplayError
-from worldthread.extract.base import ReadingExtractor
 from worldthread.extract.groups import EpisodeGroup, GroupExtractor, groups_of
 from worldthread.extract.pipeline import ExtractionOutcome
-from worldthread.extract.zones import time_of_reading
 from worldthread.ingestion import BATCH, Ingestion, Remembered, in_order
 from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
@@ -77,7 +75,9 @@ class BulkIngestion(Ingestion):
     def _activity(self) -> str:
         return f"remembering with {self._readers.description}"
 
-    def _ingest(self, taken: Iterator[Episode | list[Episode]], advance: Callable[[int], None]) -> Remembered:
+    def _ingest(
+        self, taken: Iterator[Episode | list[Episode]], advance: Callable[[int], None], wait: bool
+    ) -> Remembered:
         self._store.require_writable()
         self._readers.start(self._models.extractor, self._index.embedder.inner)
         result = Remembered()
@@ -184,9 +184,6 @@ class BulkIngestion(Ingestion):
             outcomes.append(
                 ExtractionOutcome(episode, read.extraction, None if read.problem is None else kind(read.problem))
             )
-            if read.reading is not None and isinstance(extractor, ReadingExtractor):
-                speaker = episode.speaker or episode.user or self._user
-                extractor.keep_reading(read.reading, episode.text, speaker, time_of_reading(episode))
         vectors = {text: vector for batch in window.batches.values() for text, vector in batch.items()}
         return self._record_outcomes(
             list(window.passages), outcomes, lambda episodes: self._index.keep(vectors, episodes), extractor=extractor

@@ -26,14 +26,11 @@ class ReadEpisode:
         extraction: what the episode states.
         problem: why the model could not be called; ``None`` when there was no problem.
         budget: whether that was because a budget is spent.
-        reading: what the extractor wants to know again when the episode is recorded; see
-            :class:`~worldthread.extract.base.ReadingExtractor`.
     """
 
     extraction: Extraction
     problem: str | None = None
     budget: bool = False
-    reading: Any = None
 
 
 @dataclass(frozen=True)

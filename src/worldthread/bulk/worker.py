@@ -13,10 +13,9 @@ import numpy as np
 
 from worldthread.bulk.readers import BatchReading, ReadEpisode, ReadFailure
 from worldthread.errors import BudgetError, InputError, ReplayError, WorldthreadError
-from worldthread.extract.base import Extractor, ReadingExtractor
+from worldthread.extract.base import Extractor
 from worldthread.extract.groups import EpisodeGroup
 from worldthread.extract.pipeline import ExtractionOutcome, extract_groups
-from worldthread.extract.zones import time_of_reading
 
 if TYPE_CHECKING:
     from worldthread.models.base import Embedder
@@ -80,8 +79,7 @@ def read_batch(models: Models, groups: Sequence[EpisodeGroup]) -> BatchReading:
     before = _usage(extractor)
     try:
         outcomes = list(extract_groups(extractor, groups))
-        speakers = [episode.speaker or episode.user or group.user for group in groups for episode in group.episodes]
-        episodes = tuple(map(functools.partial(_read_episode, extractor), outcomes, speakers))
+        episodes = tuple(map(_read_episode, outcomes))
         texts: tuple[str, ...] = ()
         vectors = np.zeros((0, 0), np.float16)
         if embedder is not None:
@@ -94,14 +92,9 @@ def read_batch(models: Models, groups: Sequence[EpisodeGroup]) -> BatchReading:
     return BatchReading(episodes, texts, vectors, reader, _since(before, _usage(extractor)))
 
 
-def _read_episode(extractor: Extractor, outcome: ExtractionOutcome, speaker: str) -> ReadEpisode:
-    reading = None
-    if isinstance(extractor, ReadingExtractor) and outcome.problem is None:
-        reading = extractor.reading(outcome.episode.text, speaker, time_of_reading(outcome.episode))
+def _read_episode(outcome: ExtractionOutcome) -> ReadEpisode:
     problem = outcome.problem
-    return ReadEpisode(
-        outcome.extraction, None if problem is None else str(problem), isinstance(problem, BudgetError), reading
-    )
+    return ReadEpisode(outcome.extraction, None if problem is None else str(problem), isinstance(problem, BudgetError))
 
 
 def _usage(extractor: Any) -> Mapping[str, UsageTotals]:

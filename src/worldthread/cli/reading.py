@@ -214,7 +214,7 @@ def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question in plain words.")],
     k: Annotated[
         int, typer.Option("-k", min=1, metavar="N", help="Use at most N facts, N sentences and N texts.")
-    ] = 10,
+    ] = 20,
     min_score: Annotated[
         float,
         typer.Option(
@@ -232,7 +232,7 @@ def ask(
             metavar="N",
             help="How often the chat model may name something to look up before it answers; each is one more call.",
         ),
-    ] = 2,
+    ] = 1,
     allow_inferred: Annotated[
         bool,
         typer.Option(

@@ -129,9 +129,9 @@ def remember(
 ) -> None:
     """Store texts in the memory, together with the facts that they state.
 
-    A chat model extracts the facts; without a model, rules for plain English do. Texts that the memory already has
-    are skipped. Every text is stored, even if it cannot be read, for example because the model fails: then the exit
-    code is 1, and [bold]worldthread retry[/bold] reads it again.
+    A chat model extracts the facts; without a model, the reader of English messages and rules do. Texts that the
+    memory already has are skipped. Every text is stored, even if it cannot be read, for example because the model
+    fails: then the exit code is 1, and [bold]worldthread retry[/bold] reads it again.
 
     [dim]Examples:[/dim]
 
@@ -305,6 +305,12 @@ def show_problems(result: Remembered) -> None:
 
 def retry(
     model: ModelOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Read every text again, not only what could not be read.")
+    ] = False,
+    reader: Annotated[
+        bool, typer.Option("--reader", help="Read with the trained reader, whatever model is configured.")
+    ] = False,
     prompts: MemoryPromptsOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
@@ -322,17 +328,21 @@ def retry(
 
         worldthread retry --model gpt-4o-mini
 
-        worldthread retry --model none          use the rules for plain English
+        worldthread retry --all --reader        read a whole memory anew, without a model
     """
+    from worldthread.extract.registry import extractor
     from worldthread.models import chat_model
 
-    chat = chat_model(model)
-    with opened_to_write(memory, namespace, wait, model=chat or "none", must_exist=True) as store:
-        result = store.retry()
+    if reader and model is not None:
+        raise InputError("give --model or --reader, not both: the reader needs no model")
+    chat = None if reader else chat_model(model)
+    named = extractor("reader") if reader else None
+    with opened_to_write(memory, namespace, wait, model=chat or "none", extractor=named, must_exist=True) as store:
+        result = store.retry(everything=everything)
     if as_json:
         print_json({"memory": str(memory), **remembered_fields(result), "usage": usage_fields(chat)})
     elif not result.episodes:
-        typer.echo("there are no unread texts")
+        typer.echo("there are no texts to read" if everything else "there are no unread texts")
     else:
         typer.echo(f"read {result.added:,} of {number_of(len(result.episodes), 'text')}")
         show_usage(chat)

@@ -1,1 +1,1 @@
-"""Extracts statements from text: prose and games, by rule or with a chat model."""
+"""Extracts statements from text: with a small trained network, by rule, or with a chat model."""

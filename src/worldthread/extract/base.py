@@ -31,6 +31,9 @@ class GameStep:
     turn: int = 0
 
 
+_TEXT_READERS: Final = ("model", "reader", "prose", "parsed")  # the last one read the memories of earlier releases
+
+
 @runtime_checkable
 class Extractor(Protocol):
     """Extracts the statements of a passage of prose, in two steps.
@@ -110,31 +113,19 @@ def settles_locally(extractor: Extractor) -> bool:
     return isinstance(extractor, LocalExtractor) and extractor.settles_locally
 
 
-@runtime_checkable
-class ReadingExtractor(Protocol):
-    """An :class:`Extractor` whose :meth:`~Extractor.outdate` wants to know more of a text than its extraction.
+def reads_in_background(extractor: Extractor) -> bool:
+    """Return whether what was recorded may wait while an extractor reads: one that takes time, and no model or server.
 
-    Where a text is read in another process, what was read there is kept here, so that it is not read twice.
+    Args:
+        extractor: the extractor.
     """
+    return settles_locally(extractor) and bool(getattr(extractor, "takes_time", False))
 
-    def reading(self, text: str, speaker: str = "", at: float | None = None) -> object:
-        """Return what was read in a text; it can be pickled.
 
-        Args:
-            text: the text.
-            speaker: as for :meth:`Extractor.extract`.
-            at: as for :meth:`Extractor.extract`.
+def is_of_text_reader(name: str) -> bool:
+    """Return whether an extraction was read in a text, rather than given with it.
 
-        Returns:
-            What :meth:`keep_reading` takes.
-        """
-
-    def keep_reading(self, reading: object, text: str, speaker: str = "", at: float | None = None) -> None:
-        """Keep what was read elsewhere, until some hundred other texts were read.
-
-        Args:
-            reading: what :meth:`reading` returned there.
-            text: the text.
-            speaker: as for :meth:`Extractor.extract`.
-            at: as for :meth:`Extractor.extract`.
-        """
+    Args:
+        name: the name of the extractor in the record.
+    """
+    return name.partition("/")[0] in _TEXT_READERS

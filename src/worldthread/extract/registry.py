@@ -12,7 +12,6 @@ from worldthread.extract.base import Extractor
 EXTRACTORS: Final[dict[str, str]] = {
     "reader": "worldthread.extract.reader.extractor:ReaderExtractor",
     "reader-precise": "worldthread.extract.reader.extractor:precise_reader",
-    "parsed": "worldthread.extract.parsed.extractor:ParsedExtractor",
     "prose": "worldthread.extract.prose.extractor:ProseExtractor",
 }
 """What makes every extractor that needs no chat model, by its short name; it is imported on first use."""

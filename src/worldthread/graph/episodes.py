@@ -125,6 +125,15 @@ class EpisodeTable:
             self.latest = max(self.latest, record.extracted_at)
         return number
 
+    def reread(self, number: int, record: EpisodeRecord, digest: str) -> None:
+        """Note another extraction of an episode, with this digest."""
+        self.extractors[number] = self.strings.intern(record.extractor)
+        self.failures[number] = record.failures
+        self.digests[number] = digest
+        if record.extracted_at is not None:
+            self.extracted[number] = record.extracted_at
+            self.latest = max(self.latest, record.extracted_at)
+
     def remove(self, number: int) -> None:
         """Remove an episode; its number stays unused."""
         del self.numbers[self.ids[number]]

@@ -49,11 +49,21 @@ class IncrementalFold:
 
     def add(self, record: EpisodeRecord, extraction: Extraction, digest: str) -> None:
         """Add an episode that the graph does not have; ``digest`` is that of its extraction as recorded."""
-        number = self._record_events(record, extraction, digest)
+        number = self._state.episodes.add(record, digest)
+        self._record_events(number, record, extraction)
         order = (record.at, record.id)
         is_last = self._last is None or order > self._last
         if is_last:
             self._set_last(order)
+        self._fold_in(number, is_last)
+
+    def fill(self, number: int, record: EpisodeRecord, extraction: Extraction, digest: str) -> None:
+        """Give an episode from which nothing was read another extraction, with this digest as recorded."""
+        self._state.episodes.reread(number, record, digest)
+        self._record_events(number, record, extraction)
+        self._fold_in(number, (record.at, record.id) == self._last)
+
+    def _fold_in(self, number: int, is_last: bool) -> None:
         if is_last and not self._is_timed(number):
             self._apply(number)
         else:
@@ -97,12 +107,11 @@ class IncrementalFold:
         self._last = order
         self._state.now = -FOREVER if order is None else order[0]
 
-    def _record_events(self, record: EpisodeRecord, extraction: Extraction, digest: str) -> int:
-        """Record an episode and its events, with canonical names, and return its number."""
+    def _record_events(self, number: int, record: EpisodeRecord, extraction: Extraction) -> None:
+        """Record the events of an episode, with canonical names."""
         state = self._state
         user = record.provenance.labels.user
         written, extraction = extraction, state.merged.of(user).extraction(extraction)
-        number = state.episodes.add(record, digest)
         state.size += _size(extraction.statements, extraction.endings)
         intern_form, forms = state.statements.intern_form, state.statements.forms
         for statement in extraction.statements:
@@ -138,7 +147,6 @@ class IncrementalFold:
                     (intern_form(e.statement, user), *row[1:]) for e, row in zip(written.endings, endings, strict=True)
                 ),
             )
-        return number
 
     def _mark_timed(self, statement: int, aspect: int = ABSENT) -> None:
         """Note that a statement has to do with times, and so has all that shares an aspect with it.

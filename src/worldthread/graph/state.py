@@ -120,6 +120,11 @@ class GraphState:
         for name in self.__slots__:
             setattr(self, name, getattr(other, name))
 
+    def is_blank(self, episode: int) -> bool:
+        """Return whether an episode states, ends and merges nothing."""
+        tables = (self.episode_assertions.get(episode), self.episode_endings.get(episode))
+        return not any(tables) and episode not in self.same_names and episode not in self.written
+
     # -- statements -------------------------------------------------------------------------------------------------
 
     def find(self, statement: Statement, user: str | None = None) -> list[int]:

@@ -17,8 +17,6 @@ __all__ = ["ABSENT", "NEVER", "StringTable", "integer_to_time", "time_to_integer
 NEVER: Final = struct.unpack("=q", struct.pack("=d", -math.inf))[0]
 """Stands for the time of an ending that says that a statement was never true: the time before all times."""
 
-_MOST_READ: Final = 50_000
-_LONGEST_NAME: Final = 60  # characters
 _FLOAT: Final = struct.Struct("=d")
 _INTEGER: Final = struct.Struct("=q")
 
@@ -45,7 +43,7 @@ class StringTable:
         ValueError: the bytes are not such strings, or the entries are not theirs.
     """
 
-    __slots__ = ("_index", "_numbers", "_numbers_by_word", "_read", "items")
+    __slots__ = ("_index", "_numbers", "items")
 
     def __init__(
         self,
@@ -57,8 +55,6 @@ class StringTable:
         """The strings by number."""
         self._index = StringIndex(self.items, entries, seed)
         self._numbers: dict[str, int] = {}  # of what is not packed yet
-        self._numbers_by_word: dict[str, list[int]] = {}
-        self._read = 0  # how many strings were looked at for these
 
     def __len__(self) -> int:
         """Return the number of distinct strings."""
@@ -94,21 +90,6 @@ class StringTable:
         """Return the number of a string, or ``None`` when it was never added."""
         number = self._numbers.get(text)
         return self._index.find(text) if number is None else number
-
-    def with_word(self, word: str) -> list[int]:
-        """Return the numbers of the short strings that contain a word, among the latest 50,000 strings.
-
-        Args:
-            word: one word.
-        """
-        count = len(self.items)
-        for number in range(max(self._read, count - _MOST_READ), count):
-            text = self.items[number]
-            if " " in text and len(text) < _LONGEST_NAME:
-                for one in set(text.split(" ")):
-                    self._numbers_by_word.setdefault(one, []).append(number)
-        self._read = count
-        return self._numbers_by_word.get(word, [])
 
     def settle(self) -> None:
         """Pack all strings, which takes a fraction of the RAM."""

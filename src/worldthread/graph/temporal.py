@@ -69,6 +69,7 @@ class TemporalGraph:
             that is out of date.
         numbering: number of times that :meth:`compact` gave new numbers to episodes and statements. Whoever keeps
             numbers compares it too.
+        filled: numbers of the episodes that got their extraction later, in the order in which they got it.
 
     Raises:
         InputError: two of the episodes are the same with different extractions.
@@ -81,6 +82,7 @@ class TemporalGraph:
         self._selections: tuple[int, dict[Condition, StatementSelection]] = -1, {}
         self.change_count = 0
         self.numbering = 0
+        self.filled: list[int] = []
         self.add_many(episodes)
 
     def _use(self, state: GraphState) -> None:
@@ -116,19 +118,28 @@ class TemporalGraph:
         return True
 
     def _add(self, episode: Episode) -> None:
-        extraction = episode.extraction
-        record = EpisodeRecord(
-            episode.id,
-            episode.at,
-            episode.source,
-            episode.recorded_at,
-            extraction.extractor,
-            len(extraction.failures),
-            episode.extracted_at,
-            episode.provenance,
-        )
-        self._fold.add(record, extraction, extraction.digest)
+        self._fold.add(_record_of(episode), episode.extraction, episode.extraction.digest)
         self.change_count += 1
+
+    def fill(self, episode: Episode) -> bool:
+        """Give an episode from which nothing was read its extraction. It keeps its number.
+
+        Args:
+            episode: the episode with its new extraction.
+
+        Returns:
+            ``False``, and nothing is changed, when the graph does not have it, or has something that was read from it.
+        """
+        number = self._episodes.numbers.get(episode.id)
+        if number is None or not self._state.is_blank(number):
+            return False
+        if episode.extraction.same_names:
+            self._read_names(_said_same(episode))
+            number = self._episodes.number(episode.id)  # names that are merged may give new numbers
+        self._fold.fill(number, _record_of(episode), episode.extraction, episode.extraction.digest)
+        self.filled.append(number)
+        self.change_count += 1
+        return True
 
     def add_many(self, episodes: Iterable[Episode]) -> int:
         """Add many episodes. The result is that of :meth:`add` one by one; the fastest order is chosen.
@@ -151,6 +162,20 @@ class TemporalGraph:
                 if self._state.late > max(_LEAST_SETTLED, len(self._statements.keys) // 3) and self.is_compact:
                     self._state.settle()
             return len(new)
+
+    def put_many(self, episodes: Iterable[Episode]) -> None:
+        """Add many episodes, each in the place of the one with its id, if there is one.
+
+        Args:
+            episodes: in any order.
+        """
+        new: list[Episode] = []
+        for episode in episodes:
+            if not self.fill(episode):
+                if episode.id in self:
+                    self.forget(episode.id)
+                new.append(episode)
+        self.add_many(new)
 
     def forget(self, episode_id: str) -> None:
         """Remove an episode, as if it had never been added.
@@ -449,6 +474,11 @@ class TemporalGraph:
         """
         return self._in_fold_order(self._episodes.numbers.values())
 
+    @property
+    def has_failures(self) -> bool:
+        """Whether an episode was recorded of which something could not be understood."""
+        return any(self._episodes.failures)
+
     def unread(self) -> list[str]:
         """Return the ids of the episodes that no extractor has read, or not all of which could be understood.
 
@@ -662,6 +692,20 @@ class TemporalGraph:
             A number for each episode, which stays: the same for episodes of one source and one user.
         """
         return self._episodes.talks(start)
+
+    def episode_number(self, episode_id: str) -> int:
+        """Return the number of an episode.
+
+        Args:
+            episode_id: its id.
+
+        Returns:
+            One of :attr:`episode_numbers`.
+
+        Raises:
+            NotFoundError: there is no such episode.
+        """
+        return self._episodes.number(episode_id)
 
     def numbered_episode(self, number: int) -> EpisodeRecord | None:
         """Return the episode of a number.
@@ -1192,6 +1236,20 @@ def is_read_otherwise(state: GraphState, names: MergedNamesByUser) -> bool:
             if new.statement(written).aspect != old.statement(written).aspect:
                 return True
     return False
+
+
+def _record_of(episode: Episode) -> EpisodeRecord:
+    extraction = episode.extraction
+    return EpisodeRecord(
+        episode.id,
+        episode.at,
+        episode.source,
+        episode.recorded_at,
+        extraction.extractor,
+        len(extraction.failures),
+        episode.extracted_at,
+        episode.provenance,
+    )
 
 
 def _said_same(episode: Episode) -> Iterator[SameNames]:

@@ -275,18 +275,6 @@ class GraphView:
         found = [known for known, number in numbers.items() if number is not None and self._is_name(number)]
         return sorted(found, key=lambda known: (len(known), known))
 
-    def names_with(self, word: str) -> list[str]:
-        """Return the names of several words that contain a word: "local library" for "library".
-
-        Args:
-            word: one word of a normalised name.
-
-        Returns:
-            Normalised names in statements of any time, among the latest 50,000 of the memory, in order of arrival.
-        """
-        strings = self._state.strings
-        return [strings.items[number] for number in strings.with_word(word) if self._is_name(number)]
-
     def _is_name(self, number: int) -> bool:
         """Return whether a string is a normalised name in a statement that an episode asserts."""
         state = self._state

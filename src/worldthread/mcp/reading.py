@@ -96,7 +96,7 @@ class ReadingTools:
     def ask(
         self,
         question: Question,
-        k: Annotated[int, Field(ge=1, le=50, description="The most hits of each kind to base the answer on")] = 10,
+        k: Annotated[int, Field(ge=1, le=50, description="The most hits of each kind to base the answer on")] = 20,
         as_of: AsOf = None,
         where: Where = None,
         min_score: MinScore = 0.0,

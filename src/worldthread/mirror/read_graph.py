@@ -58,6 +58,7 @@ class MirroredGraph:
 
     change_count: Final = 0
     numbering: Final = 0
+    filled: Final = ()
 
     def __init__(self, graph: GraphServer, name: str) -> None:
         self._graph = graph

@@ -32,9 +32,6 @@ TOKENIZER_PATH: Final = Path(__file__).parent / "data" / "all-MiniLM-L6-v2.token
 MAX_TOKENS: Final = 256
 """Tokens that the model was trained for, the two special ones included. The rest of a text is not read."""
 
-_BEGIN: Final = 101
-_SEPARATOR: Final = 102  # special tokens
-_THIRD_LAYER: Final = "layer_norm_6"  # the name of its states in the graph
 _GROUP_TEXTS: Final = 8  # more at once are no faster
 _GROUP_TOKENS: Final = 512  # enough for the processor, and little memory
 _TRIED_LENGTHS: Final = (5, 18)  # tokens of the texts that run together and apart when the model is loaded
@@ -114,29 +111,6 @@ class MiniLMEmbedder:
         inner = states[1:-1]
         return np.asarray(inner / np.linalg.norm(inner, axis=1, keepdims=True), np.float32)
 
-    def pair_states(self, first: str, second: str, *, most: tuple[int, int]) -> NDArray[np.float32]:
-        """Return the states of the tokens of two texts that are read together, after the third of the six layers.
-
-        Args:
-            first: the first text.
-            second: the second text.
-            most: how many tokens of each are read; the rest is left out.
-
-        Returns:
-            A state for each token, the special ones included: one before the first text and one behind each text,
-            shape (tokens, dimensions).
-        """
-        model = self._loaded()
-        parts = []
-        for text, count in zip(require_texts([first, second]), most, strict=True):
-            pieces = model.tokenizer.encode(text, add_special_tokens=False).ids[:count]
-            parts.append([*pieces, _SEPARATOR])
-        ids = np.array([[_BEGIN, *parts[0], *parts[1]]], dtype=np.int64)
-        types = np.array([[0] * (1 + len(parts[0])) + [1] * len(parts[1])], dtype=np.int64)
-        feeds = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
-        (states,) = model.session.run([_THIRD_LAYER], feeds)
-        return np.asarray(states[0], np.float32)
-
     def _loaded(self) -> _MiniLMModel:
         with self._lock:
             if self._model is None:
@@ -182,28 +156,11 @@ def _load(model_path: Path) -> _MiniLMModel:
     options.intra_op_num_threads = 1  # texts run in parallel instead, see above
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    shown = _with_output(weights, _THIRD_LAYER)
-    session = onnxruntime.InferenceSession(shown, options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
     tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
     tokenizer.enable_truncation(MAX_TOKENS)
     tokenizer.no_padding()
     return _MiniLMModel(session, tokenizer, _runs_together(session))
-
-
-def _with_output(weights: bytes, name: str) -> bytes:
-    """Return an ONNX model that gives one more of its inner values.
-
-    A message of Protocol Buffers followed by another one is read as both merged, so a graph (field 7 of a model) that
-    holds nothing but an output (field 12) with a name (field 1) adds that output.
-
-    Args:
-        weights: the model.
-        name: the name of the value, shorter than 100 bytes.
-    """
-    part = name.encode()
-    for tag in (0x0A, 0x62, 0x3A):  # a name, an output, a graph: field number * 8 + 2, for what has a length
-        part = bytes([tag, len(part)]) + part
-    return weights + part
 
 
 def _tokens(model: _MiniLMModel, text: str) -> list[int]:

@@ -133,6 +133,7 @@ class RetrievalIndex:
         self.statement_words = LexicalIndex(self.vocabulary)
         """How often every statement in words has every word."""
         self._is_behind = False
+        self._filled = 0  # how many of the graph's episodes that were filled later are known to be so
         self._saved = 0
         self._kept: KeptPart | None = None  # what was written of it and has not changed since
         self._changed: list[NDArray[np.int64]] = []  # statements that were entered since then
@@ -189,11 +190,14 @@ class RetrievalIndex:
         Returns:
             The texts to embed, in batches, each for a call of :meth:`put`.
         """
-        if graph is not self._graph or graph.numbering != self._numbering:
+        entered = len(self._present)
+        was_entered = graph is self._graph and any(number < entered for number in graph.filled[self._filled :])
+        if graph is not self._graph or graph.numbering != self._numbering or was_entered:
             self._reset()
             self._graph, self._numbering = graph, graph.numbering
         elif graph.change_count == self._change_count:
             return []
+        self._filled = len(graph.filled)
         present = _present(graph)
         if most is not None:
             present = present[: len(self._present) + most]

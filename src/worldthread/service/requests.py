@@ -354,7 +354,7 @@ class AskBody(Body):
 
     question: Question
     k: Annotated[int, Field(ge=1, le=100), _WHOLE] = Field(
-        default=10, description="The most hits of each kind to base the answer on"
+        default=20, description="The most hits of each kind to base the answer on"
     )
     as_of: AsOf = None
     where: Where | None = None

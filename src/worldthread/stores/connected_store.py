@@ -18,7 +18,7 @@ from worldthread.stores.connection import StoreConnection
 from worldthread.stores.namespace_state import NamespaceState
 from worldthread.stores.rows import decoded_episode, require_name, text_digests, unpacked_vector
 from worldthread.stores.snapshots import ChangePosition
-from worldthread.types import Episode
+from worldthread.types import WAITING, Episode
 
 _Connection = TypeVar("_Connection", bound=StoreConnection)
 _State = TypeVar("_State", bound=NamespaceState)
@@ -126,6 +126,14 @@ class ConnectedStore(Store, Generic[_Connection, _State]):
             return episode
         assert self._state.graph is not None
         return replace(episode, recorded_at=self._state.graph.recorded_time(self._clock()))
+
+    def _read_again(self, episode: Episode, old: Episode) -> Episode:
+        """Return an episode as it is recorded in the place of an old one."""
+        assert self._state.graph is not None
+        # whoever asked had waited until it was read: it never was in the memory without its extraction
+        waited = old.extraction == WAITING
+        now = old.extracted_at if waited else self._state.graph.recorded_time(self._clock())
+        return replace(episode, recorded_at=old.recorded_at, extracted_at=now)
 
     def _decoded(self, episode_id: str, digest: object, content: object, *, with_extraction: bool = True) -> Episode:
         try:

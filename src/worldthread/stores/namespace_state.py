@@ -56,9 +56,11 @@ class NamespaceState:
         assert self.graph is not None
         self.is_torn = True
         numbering = self.graph.numbering
+        again = {episode.id for episode in added}
         for episode_id in removed:
-            self.graph.forget(episode_id)
-        self.graph.add_many(added)
+            if episode_id not in again:
+                self.graph.forget(episode_id)
+        self.graph.put_many(added)
         self.note_change(number, position, numbering)
         if removed:
             self.compact_if_worthwhile()

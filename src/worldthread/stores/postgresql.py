@@ -20,7 +20,6 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, LiteralString, Self
@@ -440,10 +439,9 @@ class PostgresStore(ConnectedStore[PostgresConnection, _ServedState]):
         with self._database.lock:
             self._begin_change()
             with _Change(self) as change:
-                now = change.graph.recorded_time(self._clock())
-                known = change.graph.episode(episode.id)
-                recorded = replace(episode, recorded_at=known.recorded_at, extracted_at=now)
-                old = self._fetch(recorded.id)
+                change.graph.episode(episode.id)  # raises when there is none
+                old = self._fetch(episode.id)
+                recorded = self._read_again(episode, old)
                 self._remove_vectors(change, texts_of(old) - texts_of(recorded))
                 self._remove(change, [recorded.id])
                 change.insert([recorded])
@@ -728,10 +726,7 @@ class PostgresStore(ConnectedStore[PostgresConnection, _ServedState]):
                 for episode_id in set(graph.episodes()) - {key.hex() for (key,) in rows}:
                     graph.forget(episode_id)
         for chunk in self._changed_episodes(begin, episodes - len(graph)):
-            for episode in chunk:
-                if episode.id in graph:  # its extraction was replaced
-                    graph.forget(episode.id)
-            graph.add_many(chunk)
+            graph.put_many(chunk)
         state.note_change(state.number, last, numbering)
         return len(graph)
 

@@ -16,7 +16,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -273,10 +273,8 @@ class SQLiteStore(ConnectedStore[Database, _FileState]):
         with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
-                now = change.graph.recorded_time(self._clock())
-                known = change.graph.episode(episode.id)
-                recorded = replace(episode, recorded_at=known.recorded_at, extracted_at=now)
-                old = self._fetch(recorded.id)
+                old = self._fetch(episode.id)
+                recorded = self._read_again(episode, old)
                 self._remove_vectors(change, texts_of(old) - texts_of(recorded))
                 self._overwrite(change, recorded.id)
                 self._insert(change, recorded)
@@ -458,12 +456,9 @@ class SQLiteStore(ConnectedStore[Database, _FileState]):
             if any(record == _REMOVED for record, *_ in changes):
                 self._drop_forgotten(graph)
         present = sorted(self._ordered(row) for row in rows)
-        for _, episode_id in present:
-            if episode_id in graph:
-                graph.forget(episode_id)
         # a graph grows fastest in the order of world time
         for ids in batched([episode_id for _, episode_id in present], _CHUNK):
-            graph.add_many(self._episodes_of(ids))
+            graph.put_many(self._episodes_of(ids))
         state.note_change(state.number, last, numbering)
         return len(graph)
 

@@ -144,7 +144,7 @@ class AppState(Closeable):
 
         @contextmanager
         def open_for_writing() -> Iterator[Memory]:
-            # texts are read by rule, so that no change asks a model for money
+            # texts are read without a model, so that no change asks a model for money
             memory = Memory(
                 location.path, namespace=location.namespace, wait=_WAIT, model="none", embedder=self._embedder
             )

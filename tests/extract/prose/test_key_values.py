@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from worldthread.extract.prose.extractor import ProseExtractor
-from worldthread.extract.prose.key_values import heading_of, key_values, without_heading
+from worldthread.extract.prose.key_values import heading_of, key_values
 from worldthread.types import Fact
 
 
@@ -36,7 +36,6 @@ def test_a_heading_says_what_a_note_is_about() -> None:
     assert heading_of("Server: db2 runs Postgres 15.") == "Server"
     assert heading_of("The spare key is at Gerda's.") is None
     assert heading_of("...") is None
-    assert without_heading("School: Ms Adler is Ben's teacher") == "Ms Adler is Ben's teacher"
 
 
 def test_the_rules_read_notes_without_a_parser() -> None:

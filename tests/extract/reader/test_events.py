@@ -188,3 +188,28 @@ def test_an_object_has_its_first_bracket() -> None:
     piece = piece_of("I have (020) 7946")
     [event] = events_of(piece, scores(piece, 3, 5), RELATIONS)
     assert event.object == "(020) 7946"
+
+
+def test_a_subject_stands_within_one_sentence() -> None:
+    piece = piece_of("Ida left. Tom is in Rome")
+    found = scores(piece, 6, 6, subject="span", pointers={"head begin": 0, "head end": 3})
+    assert only(piece, found).subject != "Ida left. Tom"
+
+
+def test_an_object_does_not_repeat_the_end_of_its_relation() -> None:
+    piece = piece_of("Where does Ana live? In Rome")
+    event = only(piece, scores(piece, 5, 6))
+    assert (event.relation, event.object, event.begin) == ("lives in", "Rome", 24)
+
+
+@pytest.mark.parametrize(("least", "count"), [(0.4, 1), (0.6, 0)])
+def test_what_cannot_be_sure_enough_is_not_judged(least: float, count: int) -> None:
+    piece, judged = piece_of("I live in Rome"), []
+
+    def judge(fact: str) -> float:
+        judged.append(fact)
+        return 0.25
+
+    confidence = Confidence([0.0] * 7 + [1.0] + [0.0] * 10, 0.0)  # at most .5
+    assert len([*events_of(piece, scores(piece, 3, 3), RELATIONS, confidence, judge, least)]) == 1
+    assert len(judged) == count

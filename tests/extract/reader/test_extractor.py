@@ -99,3 +99,10 @@ def test_rules_state_what_is_all_that_a_sentence_says() -> None:
 
 def test_a_control_character_is_no_part_of_a_name(reads: ReaderExtractor) -> None:
     assert all("\x9b" not in str(fact) for fact in facts_of(reads, "I live in Rome \x9b2J now."))
+
+
+@pytest.mark.parametrize("said", ["The lamp is in the kitchen.", "Anna lives in Rome."])
+def test_a_note_that_does_not_speak_of_its_writer_states_nothing_of_them(reads: ReaderExtractor, said: str) -> None:
+    facts = [one for one in reads.extract(said).statements if isinstance(one, Fact)]
+    assert facts
+    assert not any("user" in str(fact) for fact in facts)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from worldthread.extract.reader.events import MessageEvent
-from worldthread.extract.reader.statements import ended_by, fact_of
+from worldthread.extract.reader.statements import ended_by, fact_of, with_its_time
 
 AT = datetime(2024, 5, 15, 10, tzinfo=UTC).timestamp()
 
@@ -28,6 +28,7 @@ def day(time: float | None) -> str | None:
         ("state", "since: 2019", "2019-01-01", None),
         ("state", "for: six years", "2018-05-15", None),
         ("state", "until: Friday", None, "2024-05-18"),
+        ("state", "until: 2015", "2015-12-31", "2016-01-01"),
         ("state", "during: 1984 to 1995", "1984-01-01", "1996-01-01"),
         ("begins", "on: last week", "2024-05-06", None),
         ("begins", "from: June", "2024-06-01", None),
@@ -43,6 +44,55 @@ def test_a_fact_holds_when_its_words_say(kind: str, when: str, begin: str | None
     fact = fact_of(event(kind, when=when), AT)
     assert fact is not None
     assert (day(fact.valid_from), day(fact.valid_to)) == (begin, end)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "relation", "object_", "when", "found", "begin"),
+    [
+        ("Last Friday I adopted a cat.", "happened", "adopted", "cat", "on: Last Friday", "adopted cat", "2024-05-10"),
+        ("We sold it the day before yesterday.", "happened", "sold", "it", "on: yesterday", "sold it", "2024-05-13"),
+        ("Two weeks ago I sold it.", "happened", "sold", "it", "", "sold it", "2024-05-01"),
+        ("Two weeks ago I liked it.", "state", "likes", "it", "", "likes it", None),
+        ("My exam is in two weeks.", "planned", "is", "two weeks", "", "is on 2024-05-29", "2024-05-29"),
+        (
+            "My sister arrives on the 20th.",
+            "planned",
+            "arrives",
+            "on the 20th",
+            "on: 20th",
+            "arrives on 2024-05-20",
+            "2024-05-20",
+        ),
+        ("My birthday is on 3 May.", "state", "is on", "3 May", "", "is on 3 May", None),
+        ("My visa expires on 3 June.", "planned", "expires", "on 3 June", "", "expires on 3 June", "2024-06-03"),
+        (
+            "I was born on 14 March 1990.",
+            "happened",
+            "was born",
+            "on 14 March 1990",
+            "",
+            "was born on 14 March 1990",
+            "1990-03-14",
+        ),
+        ("I sold it. Two weeks ago it rained.", "happened", "sold", "it", "", "sold it", None),
+    ],
+)
+def test_an_event_has_the_whole_time_of_its_sentence(
+    text: str, kind: str, relation: str, object_: str, when: str, found: str, begin: str | None
+) -> None:
+    time_kind, _, words = when.partition(": ")
+    place = text.index(object_)
+    told = MessageEvent(kind, "Ida", relation, object_, words, time_kind, place, place + len(object_), 0.9)
+    fact = fact_of(with_its_time(told, text, AT, is_alone=True), AT)
+    assert fact is not None
+    assert (f"{fact.relation} {fact.object}".removeprefix("will "), day(fact.valid_from)) == (found, begin)
+    assert with_its_time(told, text, None, is_alone=True) == told
+
+
+def test_the_only_time_of_a_sentence_is_left_where_it_tells_more() -> None:
+    text = "Two weeks ago I met Tom, who sold it."
+    told = MessageEvent("happened", "Tom", "sold", "it", "", "", text.index("it"), text.index("it") + 2, 0.9)
+    assert with_its_time(told, text, AT, is_alone=False) == told
 
 
 def test_a_month_begins_by_its_end() -> None:
@@ -106,3 +156,24 @@ def test_an_ending_has_its_own_time(kind: str, when: str, at: str | None, never:
 def test_what_is_no_name_states_nothing() -> None:
     assert fact_of(event("state", name=" "), AT) is None
     assert ended_by(event("ends", name=" "), AT) is None
+
+
+@pytest.mark.parametrize(
+    ("relation", "said", "stated", "begin", "end"),
+    [
+        ("is on", "Friday", "is on 2024-05-17", "2024-05-17", "2024-05-18"),
+        ("is on", "Friday at ten", "is on 2024-05-17 at ten", "2024-05-17", "2024-05-18"),
+        ("is", "in two weeks", "is on 2024-05-29", "2024-05-29", "2024-05-30"),
+        ("is", "next week", "is in 2024-05-20 to 2024-05-26", "2024-05-20", "2024-05-27"),
+        ("is on", "12 October", "is on 12 October", None, None),
+        ("is at", "half past nine", "is at half past nine", None, None),
+        ("lives in", "Rome", "lives in Rome", None, None),
+    ],
+)
+def test_a_day_that_is_told_from_the_message_is_stated_by_its_date(
+    relation: str, said: str, stated: str, begin: str | None, end: str | None
+) -> None:
+    fact = fact_of(event("state", relation, said), AT)
+    assert fact is not None
+    assert f"{fact.relation} {fact.object}" == stated
+    assert (day(fact.valid_from), day(fact.valid_to)) == (begin, end)

@@ -93,17 +93,6 @@ def heading_of(first: str) -> str | None:
     return text if any(w[0].isupper() or w[0].isdecimal() for w in words[1:]) else None
 
 
-def without_heading(text: str) -> str:
-    """Return a sentence without a heading before it: "School: Ms Adler is Ben's teacher", "car: MOT due 9 feb".
-
-    Args:
-        text: the sentence.
-    """
-    head, colon, rest = text.partition(": ")
-    is_heading = colon and len(head.split()) < 3 and " " in rest and (rest[:1].isupper() or head.islower())
-    return rest if is_heading else text
-
-
 def key_values(sentence: str, about: str | None, *, is_note: bool = True) -> list[Fact]:
     """Return the facts of a sentence that gives values for keys.
 

@@ -240,17 +240,6 @@ class NamingContext:
             return False
         return precedes or _precedes_verb(word, text, end)
 
-    def is_known_name(self, word: str) -> bool:
-        """Return whether a word is a name elsewhere in the passage."""
-        return word in self._capitalised_words
-
-    def may_open(self, word: str) -> bool:
-        """Return whether nothing in the text speaks against a word at the beginning of a sentence being a name."""
-        low = word.lower()
-        if low in _NOT_OPENERS or low in self._lowercase_words or low in WORDS["verbs"] or len(word) < 3:
-            return False
-        return not low.endswith((*WORDS["noun_endings"], "ing", "ly")) and word.isalpha()
-
 
 def _precedes_verb(name: str, text: str, end: int) -> bool:
     """Return whether a verb of one subject, or what stands before one, follows a bare noun that ends at ``end``."""

@@ -29,3 +29,31 @@ def third_person(lemma: str) -> str:
     else:
         verb += "es" if verb.endswith(("s", "sh", "ch", "x", "o", "z")) else "s"
     return f"{verb} {particle}".strip()
+
+
+def base_form(verb: str) -> str | None:
+    """Return the base form of a verb in the third person singular: "live" for "lives"; ``None`` for any other word.
+
+    >>> [base_form(verb) for verb in ("has", "studies", "watches", "is", "bought", "was")]
+    ['have', 'study', 'watch', 'be', None, None]
+
+    Args:
+        verb: the verb, a single word.
+    """
+    irregular = {"is": "be", "are": "be", "has": "have", "was": None}
+    if verb in irregular:
+        return irregular[verb]
+    tried = [verb[:-2], verb[:-1]] if verb.endswith(("sses", "xes", "ches", "shes", "oes")) else [verb[:-1]]
+    tried = [verb[:-3] + "y", *tried] if verb.endswith("ies") else tried
+    return next((one for one in tried if one and third_person(one) == verb), None)
+
+
+def first_person(relation: str) -> str:
+    """Return a relation as the person who has it says it: "am allergic to" for "is allergic to".
+
+    Args:
+        relation: the relation; its first word is the verb.
+    """
+    verb, space, rest = relation.partition(" ")
+    base = base_form(verb)
+    return relation if base is None else f"{'am' if base == 'be' else base}{space}{rest}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.extract.reader.pieces import Piece
+from worldthread.extract.reader.pieces import Piece, sentences_of
 
 KINDS: Final = ("state", "begins", "ends", "never", "happened", "planned")
 ENDING_KINDS: Final = ("ends", "never")
@@ -24,7 +25,7 @@ _LONGEST_TIME: Final = 12
 _LEAST_JUDGED: Final = 0.01  # the product of the parts of an event that is judged
 _ARTICLES: Final = ("a", "an", "the")
 _TRIED: Final = 3  # beginnings of a span, the likeliest ones
-_OF_SPEAKER: Final = re.compile(r"\b(?:(?P<own>(?i:my|mine|our))|I|me|myself)\b")
+_OF_SPEAKER: Final = re.compile(r"\b(?:(?P<own>(?i:my|mine|our))|I|[Mm]e|myself|us)\b")
 _SPACE_BEFORE_SIGN: Final = re.compile(r" (['’]s\b|[.,;:!?])")
 
 
@@ -122,6 +123,7 @@ def events_of(
     relations: Sequence[str],
     confidence: Confidence | None = None,
     judge: Callable[[str], float] | None = None,
+    least: float = 0.0,
 ) -> Iterator[MessageEvent]:
     """Yield the events of a piece in the order of their objects.
 
@@ -133,8 +135,10 @@ def events_of(
         relations: the relations, in the order of their scores.
         confidence: says how sure an event is; ``None`` for the product of the probabilities of its parts.
         judge: returns how probably a fact, "subject | relation | object", is right, read beside the message.
+        least: events that would be less sure than this whatever the judge says are not judged.
     """
     known = frozenset(relations)
+    sentences = np.array(sentences_of(piece))
     for number, begin in enumerate(scores.begin.tolist()):
         subject_kind = SUBJECTS[int(scores.subject[number].argmax())]
         if subject_kind == "other":
@@ -145,36 +149,37 @@ def events_of(
         pointed, timed = 1.0, float(scores.time_kind[number, time_kind])
         subject, when = piece.speaker, ""
         if subject_kind != "speaker":
-            head, probability = _span(pointers[0], pointers[1], _LONGEST_NAME)
+            head, probability = _span(pointers[0], pointers[1], _LONGEST_NAME, sentences)
             pointed *= probability
             subject = text_of(piece, *head)
             if subject_kind == "speaker's span":
                 subject = f"{piece.speaker}'s {subject}"
             elif subject_kind == "span's span":
-                owner, probability = _span(pointers[2], pointers[3], _LONGEST_NAME)
+                owner, probability = _span(pointers[2], pointers[3], _LONGEST_NAME, sentences)
                 pointed *= probability
                 subject = f"{text_of(piece, *owner)}'s {subject}"
         if time_kind:
-            span, probability = _span(pointers[4], pointers[5], _LONGEST_TIME)
+            span, probability = _span(pointers[4], pointers[5], _LONGEST_TIME, sentences)
             timed *= probability
             when = text_of(piece, *span)
             time_kind = _time_kind_as_said(time_kind, piece, span[0])
         end = int(scores.end[number])
         begin = _with_bracket(piece, begin, end)
+        relation_said = _as_said(relations[relation], piece, begin, known)
+        first = len(piece.before)
+        if begin < end and piece.words[begin - first].text.lower() == relation_said.rpartition(" ")[2]:
+            begin += 1  # "lives in", "in Rome"
         thing = text_of(piece, begin, end)
         kind = int(scores.kind[number].argmax())
         parts = [float(scores.begins[number]), float(scores.ends[number]), float(scores.kind[number, kind])]
         parts += [float(scores.subject[number].max()), float(scores.relation[number, relation]), timed, pointed]
-        relation_said = _as_said(relations[relation], piece, begin, known)
         sure = math.prod(parts)
         if confidence is not None:
-            judged = 1.0
-            if (
-                judge is not None and sure >= _LEAST_JUDGED and KINDS[kind] not in ENDING_KINDS
-            ):  # what is over is no fact
-                judged = judge(f"{subject} | {relation_said} | {thing}")
-            sure = confidence(parts, KINDS[kind], subject_kind, end + 1 - begin, judged)
-        first = len(piece.before)
+            is_fact = sure >= _LEAST_JUDGED and KINDS[kind] not in ENDING_KINDS  # what is over is no fact
+            said = partial(confidence, parts, KINDS[kind], subject_kind, end + 1 - begin)
+            sure = said(1.0)
+            if judge is not None and is_fact and sure >= least:
+                sure = said(judge(f"{subject} | {relation_said} | {thing}"))
         yield MessageEvent(
             KINDS[kind],
             subject,
@@ -231,11 +236,15 @@ def distinct(events: Iterable[MessageEvent]) -> list[MessageEvent]:
     return sorted(kept, key=lambda one: (one.begin, one.end))
 
 
-def _span(begins: NDArray[np.float32], ends: NDArray[np.float32], longest: int) -> tuple[tuple[int, int], float]:
-    """Return the likeliest span, both ends within it, and its probability."""
+def _span(
+    begins: NDArray[np.float32], ends: NDArray[np.float32], longest: int, sentences: NDArray[np.int64]
+) -> tuple[tuple[int, int], float]:
+    """Return the likeliest span within a sentence, both ends within it, and its probability."""
+    begins, ends = begins[: len(sentences)], ends[: len(sentences)]  # without the padding of a batch
     best, probability = (0, 0), -1.0
     for begin in np.argsort(-begins, kind="stable")[:_TRIED].tolist():
-        end = begin + int(ends[begin : begin + longest].argmax())
+        is_near = sentences[begin : begin + longest] == sentences[begin]
+        end = begin + int((ends[begin : begin + longest] * is_near).argmax())
         score = float(begins[begin]) * float(ends[end])
         if score > probability:
             best, probability = (begin, end), score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -25,7 +26,7 @@ from worldthread.extract.reader.endings import facts_in_question, outcome_of
 from worldthread.extract.reader.events import MessageEvent, distinct, events_of
 from worldthread.extract.reader.model import reader_model
 from worldthread.extract.reader.pieces import pieces_of
-from worldthread.extract.reader.statements import ended_by, fact_of
+from worldthread.extract.reader.statements import ended_by, fact_of, with_its_time
 from worldthread.extract.times import end_stated
 from worldthread.extract.whole_values import whole_statements
 from worldthread.extract.zones import time_of_reading
@@ -35,14 +36,15 @@ from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
 
 FOLDER: Final = Path(__file__).parent / "data"
 """Where the model lies that comes with the package."""
-LEAST: Final = 0.6
+LEAST: Final = 0.7
 """How sure the model must be of an event that is stated."""
-LEAST_ENDED: Final = 0.8
+LEAST_ENDED: Final = 0.75
 """How sure the model must be that a fact is over."""
 SUREST: Final = 0.8
 SUREST_ENDED: Final = 0.97
 """How sure it must be of an event, and of an ending, for :func:`precise_reader`."""
 _LEAST_CONFIRMED: Final = 0.2  # of a fact that the message names as over
+_FIRST_PERSON: Final = re.compile(r"\b(?:i|im|ive|my|me|mine|we|our|ours)\b", re.IGNORECASE)
 _SEEN: Final = 0.1  # how probable a beginning must be to be looked at
 _TURNS_BEFORE: Final = 2
 _MOST_PIECES: Final = 12  # of a message, some thousand words; the rest is text
@@ -62,10 +64,12 @@ class ReaderExtractor:
         least_ended: how sure it must be that a fact is over, in [0, 1].
     """
 
-    name: Final = "reader/3"
+    name: Final = "reader/5"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
+    takes_time: Final = True
+    """Whether texts are better read in the background."""
 
     def __init__(self, folder: Path = FOLDER, least: float = LEAST, least_ended: float = LEAST_ENDED) -> None:
         self._folder, self._least, self._least_ended = folder, least, least_ended
@@ -77,7 +81,7 @@ class ReaderExtractor:
         return type(self), (self._folder, self._least, self._least_ended)
 
     def events(self, text: str, speaker: str, before: Sequence[str] = ()) -> tuple[MessageEvent, ...]:
-        """Return what a message tells, however sure that is.
+        """Return what a message tells, however sure that is: at most so sure, where it is less so than ``least``.
 
         Args:
             text: the message, without a label.
@@ -141,10 +145,10 @@ class ReaderExtractor:
             if isinstance(ending.statement, Fact):
                 meant |= {fact: replace(ending, statement=fact) for fact in _meant(ending.statement, view)}
         names = [name for one in extraction.statements if isinstance(one, Thesis) for name in one.objects]
-        asked = dict.fromkeys((*meant, *facts_in_question(*said, names, stated, view)))
+        asked = dict.fromkeys((*meant, *facts_in_question(said.text, said.speaker, names, stated, view)))
         endings: dict[Statement, Ending] = {ending.statement: ending for ending in extraction.endings}
         for fact in asked:
-            outcome = None if fact in stated else outcome_of(fact, *said, self._model)
+            outcome = None if fact in stated else outcome_of(fact, said.text, said.speaker, self._model)
             if outcome is None or outcome.over < (_LEAST_CONFIRMED if fact in meant else self._least_ended):
                 endings.pop(fact, None)
             elif fact in meant:
@@ -162,9 +166,13 @@ class ReaderExtractor:
             return replace(base, extractor=self.name)
         statements: dict[Statement, Statement] = {}
         endings: dict[Statement, Ending] = {}
-        for event in self.events(said.text, said.speaker, before):
-            if event.confidence < self._least:
-                continue
+        told = [event for event in self.events(said.text, said.speaker, before) if event.confidence >= self._least]
+        for event in told:
+            if not said.is_own:
+                if event.subject == said.speaker:
+                    continue
+                event = event._replace(subject=event.subject.removeprefix(f"{said.speaker}'s "))
+            event = with_its_time(event, said.text, at, is_alone=len(told) == 1)
             if (fact := fact_of(event, at)) is not None:
                 statements.setdefault(fact, fact)
             elif (ended := ended_by(event, at)) is not None:
@@ -180,7 +188,7 @@ class ReaderExtractor:
             scores = self._model.scores(piece, _SEEN)
             if scores is not None:
                 judge = partial(self._model.judged, piece=piece)
-                found += events_of(piece, scores, self._model.relations, self._model.confidence, judge)
+                found += events_of(piece, scores, self._model.relations, self._model.confidence, judge, self._least)
         return tuple(distinct(found))
 
 
@@ -188,7 +196,7 @@ def _beside(stated: Sequence[Statement], ruled: Sequence[Statement]) -> list[Sta
     """Return what rules state beside the reader: theses, and facts that are all that a sentence says.
 
     Of a sentence that says no more, the theses have the aspects of its facts. None where the reader states something of
-    the same subject with words of the object.
+    the same subject with the same relation, or with words of the object.
     """
     aspects = {one.aspect for one in ruled if isinstance(one, Thesis)} - {None}
     read = [one.key for one in stated if isinstance(one, Fact)]
@@ -199,7 +207,8 @@ def _beside(stated: Sequence[Statement], ruled: Sequence[Statement]) -> list[Sta
         or (
             one.aspect in aspects
             and not any(
-                (one.key[0] == subject and one.key[2] in thing) or thing in one.key[2] for subject, _, thing in read
+                (one.key[0] == subject and (one.key[1] == relation or one.key[2] in thing)) or thing in one.key[2]
+                for subject, relation, thing in read
             )
         )
     ]
@@ -211,10 +220,11 @@ def precise_reader() -> ReaderExtractor:
 
 
 class _Spoken(NamedTuple):
-    """What somebody says, without a label, and who."""
+    """What somebody says, without a label, and who; and whether it may be about them: a note without "I" is not."""
 
     text: str
     speaker: str
+    is_own: bool
 
 
 def _said(text: str, speaker: str) -> _Spoken | None:
@@ -226,7 +236,9 @@ def _said(text: str, speaker: str) -> _Spoken | None:
     has_label = bool(speaker) and text.startswith(f"{speaker}: ")
     if is_program(speaker) or is_foreign(text) or not (has_label or len(text) <= LONGEST_NOTE):
         return None
-    return _Spoken(text.removeprefix(f"{speaker}: ") if has_label else text, speaker or signature_of(text) or USER)
+    is_own = has_label or _FIRST_PERSON.search(text) is not None
+    shown = text.removeprefix(f"{speaker}: ") if has_label else text
+    return _Spoken(shown, speaker or signature_of(text) or USER, is_own)
 
 
 def _meant(ended: Fact, view: GraphView) -> list[Fact]:

@@ -139,21 +139,33 @@ class ReaderModel:
     def _sessions(self) -> tuple[Any, Any, Tokens]:
         with self._lock:
             if self._loaded is None:
-                os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-                import onnxruntime
-                from tokenizers import Tokenizer
-
-                options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = 1
-                first, second = (
-                    onnxruntime.InferenceSession(str(self._folder / name), options, providers=["CPUExecutionProvider"])
-                    for name in ("words.onnx", "events.onnx")
-                )
-                tokenizer = Tokenizer.from_file(str(TOKENIZER_PATH))
-                tokenizer.no_truncation()
-                tokenizer.no_padding()
-                self._loaded = first, second, Tokens(tokenizer)
+                first, second = (onnx_session(self._folder / name) for name in ("words.onnx", "events.onnx"))
+                self._loaded = first, second, load_tokens()
             return self._loaded
+
+
+def onnx_session(path: Path) -> Any:
+    """Return an ``onnxruntime.InferenceSession`` that works in one thread.
+
+    Args:
+        path: the file of the model.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def load_tokens() -> Tokens:
+    """Return the numbers of words, as the model was trained with them."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(TOKENIZER_PATH))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return Tokens(tokenizer)
 
 
 @cache

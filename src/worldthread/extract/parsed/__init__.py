@@ -1,1 +1,0 @@
-"""Extracts statements from English with a dependency parser: what people say, and ordinary prose."""

@@ -1,0 +1,155 @@
+"""Points at the answer to a question in what was told, with a model that ``train_answers.py`` wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, TypeAlias, cast
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from small_lives import Told
+
+from worldthread.extract.reader.model import Tokens, load_tokens, onnx_session
+from worldthread.extract.reader.pieces import MessageWord, Piece, words_of
+from worldthread.extract.when import is_date
+
+PointedKind: TypeAlias = Literal["words", "yes", "no"]
+POINTED_KINDS: Final[tuple[PointedKind, ...]] = ("words", "yes", "no")
+LOWER_LAYERS: Final = 8
+"""Layers of the encoder that reading and answering share."""
+MOST_MESSAGES: Final = 16
+"""Messages that can be compared."""
+LONGEST_ANSWER: Final = 24
+"""Words of an answer."""
+_MOST_WORDS: Final = 80  # of a message
+
+
+class Pointed(NamedTuple):
+    """What the model points at.
+
+    Args:
+        kind: words of a message that answer, or a message that affirms or denies what is asked.
+        message: the number of the message among those that were given.
+        begin: where the words begin in its text; 0 for "yes" and "no".
+        end: the place after them; the end of the text for "yes" and "no".
+        probability: how probable it is that this message answers, in [0, 1].
+    """
+
+    kind: PointedKind
+    message: int
+    begin: int
+    end: int
+    probability: float
+
+
+class QuestionPair(NamedTuple):
+    """A question beside a message, as numbers.
+
+    Args:
+        tokens: of both.
+        parts: for each token 0 (the question) or 1 (the message).
+        firsts: for each word of the message the place of its first token.
+        words: the words of the message that are read.
+    """
+
+    tokens: list[int]
+    parts: list[int]
+    firsts: list[int]
+    words: list[MessageWord]
+
+
+def question_pair(tokens: Tokens, question: str, now: float, told: Told) -> QuestionPair:
+    """Return a question beside the beginning of a message, each with its day.
+
+    Args:
+        tokens: gives the numbers of words.
+        question: the question.
+        now: the time that it is about.
+        told: the message.
+    """
+    asked = [word.text for word in words_of(f"{_day(now)}: {question} {_day(told.at)}")]
+    words = words_of(told.text)[:_MOST_WORDS]
+    ids, places, parts, _ = tokens.of(Piece(told.by, tuple(asked), tuple(words), told.text))
+    first: dict[int, int] = {}
+    for number, place in enumerate(places):
+        if place >= len(asked):
+            first.setdefault(place, number)
+    firsts = [first[place] for place in sorted(first)]
+    return QuestionPair(ids, parts, firsts, words[: len(firsts)])
+
+
+def _day(at: float) -> str:
+    if not is_date(at):
+        return ""
+    day = datetime.fromtimestamp(at, UTC)
+    return f"{day.day} {day:%B %Y}"
+
+
+class AnswerModel:
+    """The model of a folder that ``train_answers.py`` wrote.
+
+    Args:
+        folder: has ``words.onnx`` and ``answers.onnx``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._lower, self._upper = (onnx_session(folder / name) for name in ("words.onnx", "answers.onnx"))
+        self._tokens = load_tokens()
+
+    def pointed(self, question: str, now: float, told: Sequence[Told]) -> Pointed | None:
+        """Return what answers a question.
+
+        Args:
+            question: the question.
+            now: the time that it is about.
+            told: messages; at most :data:`MOST_MESSAGES`.
+
+        Returns:
+            The most probable answer; ``None`` where there are no words to point at.
+        """
+        order = sorted(range(len(told)), key=lambda number: (told[number].at, number))
+        pairs = [(number, question_pair(self._tokens, question, now, told[number])) for number in order]
+        pairs = [(number, pair) for number, pair in pairs if pair.words]
+        if not pairs:
+            return None
+        longest = max(len(pair.tokens) for _, pair in pairs)
+        hidden = np.zeros((len(pairs), longest, 384), np.float32)
+        mask = np.full((len(pairs), 1, 1, longest), -1e4, np.float32)
+        for row, (_, pair) in enumerate(pairs):
+            hidden[row, : len(pair.tokens)] = self._lower_states(pair)
+            mask[row, 0, 0, : len(pair.tokens)] = 0
+        ranks = np.array([0, *range(len(pairs), 0, -1)], np.int64)
+        chances, kinds, ends = self._upper.run(None, {"hidden": hidden, "mask": mask, "ranks": ranks})
+        best = int(chances[1:].argmax())
+        number, pair = pairs[best]
+        kind = POINTED_KINDS[int(kinds[best].argmax())]
+        begin, end = 0, len(told[number].text)
+        if kind == "words":
+            first, last = best_words(ends[best, pair.firsts])
+            begin, end = pair.words[first].begin, pair.words[last].end
+        return Pointed(kind, number, begin, end, float(chances[1 + best]))
+
+    def _lower_states(self, pair: QuestionPair) -> NDArray[np.float32]:
+        """Return what the lower layers say of a pair, shape (tokens, 384)."""
+        options = onnxruntime.RunOptions()
+        options.only_execute_path_to_fetches = True
+        one = np.zeros(1, np.int64)
+        feeds = {"tokens": np.array([pair.tokens]), "types": np.array([pair.parts]), "case": one, "segment": one}
+        feeds["pool"] = np.zeros((1, len(pair.tokens)), np.float32)
+        ((states,),) = self._lower.run(["lower"], feeds, options)
+        return cast("NDArray[np.float32]", states)
+
+
+def best_words(ends: NDArray[np.float32]) -> tuple[int, int]:
+    """Return the first and the last word of the best answer in a message.
+
+    Args:
+        ends: the scores of each word as the first and as the last, shape (words, 2).
+    """
+    distance = np.arange(len(ends))[None] - np.arange(len(ends))[:, None]
+    sums = np.where((distance >= 0) & (distance < LONGEST_ANSWER), ends[:, 0][:, None] + ends[:, 1][None], -np.inf)
+    first, last = divmod(int(sums.argmax()), len(ends))
+    return first, last
