@@ -20,7 +20,7 @@ from worldthread.extract.groups import EpisodeGroup
 
 pytestmark = [pytest.mark.servers, pytest.mark.ray]
 
-TEXTS = [f"{name} lives in {city}. {name} met Dan on day {number}." for number in range(160)
+TEXTS = [f"{name} lives in {city}. {name} met Dan on day {number}." for number in range(40)
          for name, city in (("Anna", "Rome"), ("Bert", "Oslo"), ("Carla", "Paris"))]  # fmt: skip
 
 
