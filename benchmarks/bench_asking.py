@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-from worldthread.memory import Memory
+from worldthread import Memory
 
 HALVES: Final = ("development", "held_back", "details_development", "details_held_back")
 FOLDER: Final = Path(__file__).parent / "asking"

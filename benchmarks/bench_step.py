@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from worldthread import Memory
 from worldthread.extract.base import GameStep
-from worldthread.memory import Memory
 from worldthread.types import Episode, Extraction, Fact
 from worldthread_lab.agents import make_agent
 from worldthread_lab.agents.base import PerceivingAgent, Percept

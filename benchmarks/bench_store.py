@@ -32,7 +32,7 @@ FACTS_PER_EPISODE = 12
 OPENING = """
 import sys, time
 from worldthread import Memory
-import worldthread.memory
+import worldthread.memory.memory
 start = time.perf_counter()
 memory = Memory(sys.argv[1], readonly=sys.argv[2] == "reader")
 count = len(memory.record.graph)

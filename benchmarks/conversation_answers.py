@@ -79,7 +79,7 @@ def nearest(question: str, hits: Any, **_: Any) -> list[quoting.Quotation]:
 
 def evidence_shown(conversation: Conversation, path: Path) -> None:
     """Print the share of the evidence turns that the first prompt shows, and its tokens."""
-    import worldthread.answer as answering
+    import worldthread.answering.answer as answering
 
     ids = {f"{turn.speaker}: {turn.text}".strip(): turn.id for one in conversation.sessions for turn in one.turns}
     listed: list[tuple[list[quoting.Quotation], str]] = []
@@ -139,7 +139,7 @@ def main() -> None:
         sample += chance.sample(pool, min(count, len(pool)))
     model = AnsweredElsewhere(options.folder)
     if options.plain:
-        import worldthread.answer as answering
+        import worldthread.answering.answer as answering
 
         answering.quotations = nearest  # type: ignore[assignment]
     how: dict[str, Any] = {"method": "dense", "look_ups": 0, "k": 10} if options.plain else {}

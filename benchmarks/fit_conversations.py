@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from worldthread import Memory
 from worldthread.models import embedder
-from worldthread.progress import show_progress
 from worldthread.retrieve.query import Query, names_in
 from worldthread.retrieve.question import kind_of, subject_of
 from worldthread.retrieve.spoken import WEIGHTS, Weights, combined, spoken_parts
+from worldthread.support.progress import show_progress
 from worldthread_lab.bench.conversations import CUTOFFS, LOADERS, load, remember_turns
 from worldthread_lab.bench.datasets.conversations import Conversation
 from worldthread_lab.bench.qa.metrics import recall_at

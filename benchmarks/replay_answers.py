@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from worldthread.answer import AnswerContext, answer
+from worldthread.answering.answer import AnswerContext, answer
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.meter import CHARACTERS_PER_TOKEN

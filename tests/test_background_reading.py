@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from worldthread import Extraction, Fact, Memory
-from worldthread.background_reading import MOST_WAITING
 from worldthread.errors import StoreError
 from worldthread.extract.prose.extractor import ProseExtractor
+from worldthread.memory.background_reading import MOST_WAITING
 
 
 class SlowReader(ProseExtractor):
@@ -249,7 +249,7 @@ def test_what_was_recorded_before_an_interrupt_is_read(monkeypatch: pytest.Monke
 
 
 def test_a_memory_that_fails_to_open_holds_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from worldthread.ingestion import Ingestion
+    from worldthread.memory.ingestion import Ingestion
 
     def fail(_: Ingestion) -> None:
         raise StoreError("a read failed", path="m")

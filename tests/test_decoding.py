@@ -11,14 +11,14 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 
-from worldthread.decoding import convert, decode_json, decoder_of
+from worldthread.files.decoding import convert, decode_json, decoder_of
 
 ROOT = Path(__file__).parents[1]
 
 MANY_NEW_TYPES = """
 import sys, threading
 import msgspec
-from worldthread.decoding import convert, decode_json
+from worldthread.files.decoding import convert, decode_json
 
 decode = {
     "decode_json": decode_json,

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from worldthread import ExtensionError, InputError, extensions
+from worldthread import ExtensionError, InputError
 from worldthread.models import prompts
 from worldthread.retrieve import METHODS, method, methods
+from worldthread.support import extensions
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_an_area_of_prompts_is_a_package(package: Path, tmp_path: Path) -> None:
 
 def test_a_question_reads_no_metadata_of_packages() -> None:
     code = (
-        "from worldthread import Memory, extensions\n"
+        "from worldthread import Memory\nfrom worldthread.support import extensions\n"
         "with Memory(embedder='fake') as memory:\n"
         "    memory.remember('Anna lives in Bern.')\n"
         "    print(len(memory.recall('Where does Anna live?').hits) > 0, extensions._group.cache_info().misses)\n"
@@ -134,7 +135,7 @@ def test_a_broken_package_leaves_the_commands_of_the_memory(package: Path, tmp_p
 def test_a_broken_package_leaves_the_pages_of_the_memory(
     package: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from worldthread.server_access import Access
+    from worldthread.support.server_access import Access
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from worldthread import Memory, ingestion
+from worldthread import Memory
 from worldthread.adapters.conversation_log import ConversationLog, PastMessage
 from worldthread.errors import ModelError
 from worldthread.extract.groups import EpisodeGroup
+from worldthread.memory import ingestion
 from worldthread.models.fake import FakeEmbedder
 from worldthread.types import Extraction, Thesis
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from worldthread.errors import ClosedError, FormatError, InputError, StoreError, StoreLockedError
-from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
+from worldthread.files.json_lines import JsonLinesReader, JsonLinesWriter
 
 BUSY = "somebody else is writing"
 

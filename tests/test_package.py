@@ -24,54 +24,14 @@ WINGS = ("worldthread", "worldthread_lab")
 """The memory, which users embed, and the laboratory, which imports it."""
 
 MEMORY = [
-    {
-        "arguments",
-        "closeable",
-        "decoding",
-        "errors",
-        "extensions",
-        "foreign_code",
-        "garbage",
-        "installation",
-        "json_lines",
-        "foreign_json",
-        "names",
-        "paths",
-        "places",
-        "progress",
-        "provenance",
-        "regular_files",
-        "server_access",
-        "server_connections",
-        "settings",
-        "sqlite_errors",
-        "telemetry",
-        "text",
-        "timings",
-        "types",
-    },
+    {"errors", "files", "installation", "names", "provenance", "support", "telemetry", "types"},
     {"graph"},
     {"caches"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},
-    {
-        "answer",
-        "answering",
-        "background_reading",
-        "bulk",
-        "corrections",
-        "filters",
-        "memory_models",
-        "memory_vectors",
-        "memory_index",
-        "memory_telemetry",
-        "merging",
-        "ingestion",
-        "record",
-    },
+    {"answering"},
     {"memory"},
-    {"async_memory"},
-    {"adapters", "mirror", "moving", "served_memory", "schemas"},
+    {"adapters", "mirror", "moving", "schemas"},
     {"cli", "mcp", "web", "service", "__main__", "__init__"},
 ]
 LABORATORY = [
@@ -90,7 +50,7 @@ FLOORS = [
 ]
 RANK = {part: rank for rank, layer in enumerate(FLOORS) for part in layer}
 ENVS_MAY_IMPORT = {
-    *(f"worldthread.{part}" for part in ("errors", "foreign_code", "types", "names", "paths", "settings", "text")),
+    *(f"worldthread.{part}" for part in ("errors", "files", "names", "support", "types")),
     "worldthread_lab.envs",
 }
 HIGHEST_OF_MEMORY = {

@@ -14,15 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from worldthread import Episode, Memory, paths
+from worldthread import Episode, Memory
 from worldthread.errors import StoreError
-from worldthread.json_lines import JsonLinesWriter
+from worldthread.files import paths
+from worldthread.files.json_lines import JsonLinesWriter
+from worldthread.files.paths import make_private_file, make_private_folder, replaced_file, write_private_file
 from worldthread.models.chat import ChatRequest, Message
 from worldthread.models.chat_cache import CachedChat, answers_in_file
 from worldthread.models.configured import ServerFacts
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.recording import RecordingChat
-from worldthread.paths import make_private_file, make_private_folder, replaced_file, write_private_file
 from worldthread.stores import open_store
 from worldthread_lab.play.run_files import write_summary
 
@@ -212,7 +213,7 @@ ELSEWHERE = {
     "worldthread_lab/envs/cache.py": "games that were generated hold no words of people",
     "worldthread_lab/envs/jericho_cache.py": "neither do the actions of a game",
     "worldthread/models/chat_cache.py": "connects to a file that make_private_file made",
-    "worldthread/paths.py": "is the rule",
+    "worldthread/files/paths.py": "is the rule",
     "worldthread/stores/backups.py": "copies of a memory are made by the store",
     "worldthread/stores/database.py": "the file of a memory has its own rule",
     "worldthread/stores/snapshots.py": "and the snapshots beside it",

@@ -13,7 +13,8 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import worldthread
-from worldthread import AsyncMemory, Document, ImportCounts, Memory, Recall, Remembered, Version, errors, ingestion
+from worldthread import AsyncMemory, Document, ImportCounts, Memory, Recall, Remembered, Version, errors
+from worldthread.memory import ingestion
 
 OF_USERS = {
     "Answer", "AsyncMemory", "BatchReaders", "ChatModel", "Document", "Embedder", "Ending", "Episode", "Extraction",
@@ -123,5 +124,5 @@ def test_importing_loads_nothing_heavy() -> None:
         "textworld",
         "jericho",
         "typer",
-        "worldthread.memory",
+        "worldthread.memory.memory",
     }

@@ -75,7 +75,7 @@ def test_the_vectors_of_the_old_embedder_go_when_those_of_the_new_one_are_there(
 
 
 def test_it_goes_on_where_it_stopped(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worldthread.memory_index._BATCH", 16)
+    monkeypatch.setattr("worldthread.memory.index._BATCH", 16)
     before = models_in(path)
     total = before["fake-256/1"]
     with Memory(path, model="none", embedder=Other(fails_after=32)) as memory:
@@ -141,7 +141,8 @@ def test_the_asynchronous_twin(path: Path) -> None:
 
 CHILD = """
 import sys, time
-from worldthread import Memory, memory_index
+from worldthread import Memory
+from worldthread.memory import index as memory_index
 from worldthread.models.fake import FakeEmbedder
 
 class Slow(FakeEmbedder):
@@ -222,7 +223,7 @@ def test_the_environment_goes_before_the_embedder_of_the_vectors(path: Path, mon
 
 
 def test_a_memory_half_embedded_anew_has_its_old_embedder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worldthread.memory_index._BATCH", 16)
+    monkeypatch.setattr("worldthread.memory.index._BATCH", 16)
     with Memory(path, model="none", embedder=Other(fails_after=32)) as memory, pytest.raises(ModelCallError):
         memory.reembed(progress=False)
     with Memory(path, readonly=True, model="none") as memory:

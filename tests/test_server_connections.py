@@ -23,8 +23,8 @@ import pytest
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
-from worldthread import server_connections
-from worldthread.server_connections import (
+from worldthread.support import server_connections
+from worldthread.support.server_connections import (
     Connection,
     ConnectionLimits,
     Connections,

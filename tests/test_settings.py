@@ -8,7 +8,7 @@ import pytest
 
 from worldthread.errors import InputError
 from worldthread.retrieve import method, method_settings, methods
-from worldthread.settings import as_arguments, require_settings, settings_of
+from worldthread.support.settings import as_arguments, require_settings, settings_of
 from worldthread_lab.agents import AGENTS, agent_class, agent_settings
 from worldthread_lab.agents.memory_modules import MEMORY_MODULES, memory_module_class
 from worldthread_lab.agents.reflact.agent import ReflAct

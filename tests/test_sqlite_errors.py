@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from worldthread.sqlite_errors import SQLiteFault, fault_of
+from worldthread.files.sqlite_errors import SQLiteFault, fault_of
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worldthread.text import count_of, cut, one_line
+from worldthread.support.text import count_of, cut, one_line
 
 
 def test_one_line() -> None:

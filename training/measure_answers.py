@@ -21,10 +21,10 @@ from small_lives import Told
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks" / "asking"))
 from lives import LifeQuestion, Outcome, opened_life, outcome, questions_beside
 
+from worldthread import Memory
 from worldthread.answering.parts import answering_time
 from worldthread.answering.question import parsed
 from worldthread.extract.prose.sentences import split_sentences
-from worldthread.memory import Memory
 from worldthread.types import Episode
 
 LEASTS: Final = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)

@@ -20,7 +20,7 @@ import numpy as np
 from lives import READERS, LifeQuestion, opened_life, outcome, questions_beside
 from numpy.typing import NDArray
 
-import worldthread.answer
+import worldthread.answering.answer
 from worldthread.answering import weights as written
 from worldthread.answering.agreement import MEASURES
 from worldthread.answering.decision import DECISION_MEASURES, THRESHOLD, Evidence, best_evidence
@@ -177,15 +177,15 @@ def asked_of(life: Path, reader: str, folder: Path) -> list[Asked]:
     def keep(question: str, asked: str, memory: MemoryAccess, **_: Any) -> None:
         kept.append(judge(asked, memory))
 
-    original = worldthread.answer.answer_without_model
-    worldthread.answer.answer_without_model = keep  # type: ignore[assignment]
+    original = worldthread.answering.answer.answer_without_model
+    worldthread.answering.answer.answer_without_model = keep  # type: ignore[assignment]
     try:
         with opened_life(life, reader, folder) as memory:
             questions = questions_beside(life)
             for question in questions:
                 memory.ask(question.text, as_of=question.as_of)
     finally:
-        worldthread.answer.answer_without_model = original
+        worldthread.answering.answer.answer_without_model = original
     return [asked_question(life.stem, question, one) for question, one in zip(questions, kept, strict=True)]
 
 

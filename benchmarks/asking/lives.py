@@ -24,7 +24,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 os.environ["WORLDTHREAD_MODEL"] = "none"
 
-from worldthread.memory import Memory
+from worldthread import Memory
 
 Outcome: TypeAlias = Literal["right", "refused", "wrong"]
 Door: TypeAlias = Callable[[str, str | None], str | None]
@@ -151,12 +151,12 @@ def _tool(file: Path, stack: ExitStack) -> Door:
 def _service(file: Path, stack: ExitStack) -> Door:
     from starlette.testclient import TestClient
 
-    from worldthread.server_access import Client, token_digest
     from worldthread.service.app import create_app
     from worldthread.service.clients import ClientDirectory
     from worldthread.service.limits import ServiceLimits
     from worldthread.service.memories import ServiceMemories
     from worldthread.service.state import Service
+    from worldthread.support.server_access import Client, token_digest
 
     token = "a-token-for-the-measurement"
     memories = ServiceMemories(file, model="none", readonly=True, first="default")
@@ -175,7 +175,7 @@ def _service(file: Path, stack: ExitStack) -> Door:
 def _page(file: Path, stack: ExitStack) -> Door:
     from starlette.testclient import TestClient
 
-    from worldthread.server_access import Access
+    from worldthread.support.server_access import Access
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState
 

@@ -36,8 +36,8 @@ from material import Result, export_of, finish, make_episode, options, scratch_f
 
 from worldthread import AsyncMemory, Memory
 from worldthread.errors import NotFoundError, WorldthreadError
+from worldthread.memory.record import Record
 from worldthread.models.fake import FakeEmbedder
-from worldthread.record import Record
 from worldthread.stores import SQLiteStore, Store
 from worldthread.types import Episode, Extraction, Fact
 

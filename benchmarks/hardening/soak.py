@@ -123,7 +123,7 @@ def run_reader(path: Path, _: int) -> None:
 def run_web(path: Path, _: int) -> None:
     """Serve the pages; where they are not built, their routes."""
     from worldthread.errors import InputError
-    from worldthread.server_access import Access, listening_socket, port_of
+    from worldthread.support.server_access import Access, listening_socket, port_of
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState
     from worldthread.web.assets import read_assets

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from worldthread import Extractor, Memory
-from worldthread.bulk import BatchReading
-from worldthread.bulk.worker import Models, read_batch
 from worldthread.extract.documents import Document, load
 from worldthread.extract.groups import EpisodeGroup
+from worldthread.memory.bulk import BatchReading
+from worldthread.memory.bulk.worker import Models, read_batch
 from worldthread.models.base import Embedder
 
 

@@ -23,10 +23,10 @@ from itertools import islice
 from pathlib import Path
 
 from worldthread import Extraction, Memory
-from worldthread.bulk import RayReaders
 from worldthread.extract.base import Extractor
 from worldthread.extract.documents import Document, load
 from worldthread.extract.prose.extractor import ProseExtractor
+from worldthread.memory.bulk import RayReaders
 
 
 class WaitingExtractor(ProseExtractor):

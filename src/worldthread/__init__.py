@@ -11,9 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from worldthread.answer import Answer
-    from worldthread.async_memory import AsyncMemory
-    from worldthread.bulk.readers import BatchReaders
+    from worldthread.answering.answer import Answer
     from worldthread.errors import (
         AgentError,
         AnswerError,
@@ -48,14 +46,16 @@ if TYPE_CHECKING:
     )
     from worldthread.extract.base import Extractor
     from worldthread.extract.records import Document
-    from worldthread.filters import Filter
     from worldthread.graph import GraphView
-    from worldthread.ingestion import Remembered
-    from worldthread.memory import Memory
-    from worldthread.merging import MergeSuggestion
+    from worldthread.memory.async_memory import AsyncMemory
+    from worldthread.memory.bulk.readers import BatchReaders
+    from worldthread.memory.filters import Filter
+    from worldthread.memory.ingestion import Remembered
+    from worldthread.memory.memory import Memory
+    from worldthread.memory.merging import MergeSuggestion
+    from worldthread.memory.record import Record
     from worldthread.models.base import Embedder
     from worldthread.models.chat import ChatModel
-    from worldthread.record import Record
     from worldthread.retrieve.rerank import Reranker
     from worldthread.stores import ImportCounts, NamespaceSize
     from worldthread.types import (
@@ -75,9 +75,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
-    "worldthread.answer": ["Answer"],
-    "worldthread.async_memory": ["AsyncMemory"],
-    "worldthread.bulk.readers": ["BatchReaders"],
+    "worldthread.answering.answer": ["Answer"],
+    "worldthread.memory.async_memory": ["AsyncMemory"],
+    "worldthread.memory.bulk.readers": ["BatchReaders"],
     "worldthread.errors": [
         "AgentError", "AnswerError", "BudgetError", "ClosedError", "ClusterError", "ConflictError",
         "ContractError", "DamagedFileError", "DamagedModelError", "EpisodeOverError", "ExtensionError",
@@ -88,14 +88,14 @@ _MODULES = {
     ],
     "worldthread.extract.base": ["Extractor"],
     "worldthread.extract.records": ["Document"],
-    "worldthread.filters": ["Filter"],
+    "worldthread.memory.filters": ["Filter"],
     "worldthread.graph.view": ["GraphView"],
-    "worldthread.ingestion": ["Remembered"],
-    "worldthread.memory": ["Memory"],
-    "worldthread.merging": ["MergeSuggestion"],
+    "worldthread.memory.ingestion": ["Remembered"],
+    "worldthread.memory.memory": ["Memory"],
+    "worldthread.memory.merging": ["MergeSuggestion"],
     "worldthread.models.base": ["Embedder"],
     "worldthread.models.chat": ["ChatModel"],
-    "worldthread.record": ["Record"],
+    "worldthread.memory.record": ["Record"],
     "worldthread.retrieve.rerank": ["Reranker"],
     "worldthread.stores.base": ["ImportCounts", "NamespaceSize"],
     "worldthread.types": [

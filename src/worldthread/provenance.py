@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from worldthread.arguments import require_finite, require_string, whole_characters
 from worldthread.errors import InputError
+from worldthread.support.arguments import require_finite, require_string, whole_characters
 
 MetadataValue: TypeAlias = str | int | float | bool
 """A value of metadata: a string, a whole number of 64 bits, a finite number, or a truth value."""

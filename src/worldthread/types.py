@@ -18,7 +18,10 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
-from worldthread.arguments import (
+from worldthread.errors import InputError
+from worldthread.names import normalise_name, normalise_text
+from worldthread.provenance import NO_LABELS, NO_METADATA, Labels, MetadataValue, Provenance
+from worldthread.support.arguments import (
     require_finite,
     require_name,
     require_string,
@@ -26,9 +29,6 @@ from worldthread.arguments import (
     require_tuple,
     whole_characters,
 )
-from worldthread.errors import InputError
-from worldthread.names import normalise_name, normalise_text
-from worldthread.provenance import NO_LABELS, NO_METADATA, Labels, MetadataValue, Provenance
 
 FOREVER = math.inf
 """The ``valid_to`` of a statement that has not ended."""

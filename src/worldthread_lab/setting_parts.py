@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from worldthread.settings import Setting, SettingsPart, settings_of
+from worldthread.support.settings import Setting, SettingsPart, settings_of
 from worldthread_lab.agents import AGENTS, agent_class, agent_settings
 from worldthread_lab.agents.memory_modules import MEMORY_MODULES, memory_module_class
 from worldthread_lab.envs import games

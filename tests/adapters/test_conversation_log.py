@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from worldthread import Memory
 from worldthread.adapters.conversation_log import ConversationLog, PastMessage
 from worldthread.adapters.keyed import KeyedEpisodes, KeyedItem
-from worldthread.memory import Memory
 
 PICTURE = "data:image/png;base64," + "A" * 1_500_000
 ITEMS: list[tuple[dict[str, Any], Any, str]] = [

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
-from worldthread.memory import Memory
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.fake_chat import FakeChat
 from worldthread_lab.agents import make_agent

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from worldthread import Ending, Episode, Extraction, Fact, Filter, Memory, Thesis
-from worldthread.answer import AnswerContext, answer
+from worldthread.answering.answer import AnswerContext, answer
 from worldthread.answering.computed import DatedEvidence, Operation, compute
 from worldthread.answering.quotations import Spot, listed_quotations, quotations, stands_alone
 from worldthread.errors import ReplayError

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from worldthread import Episode, Extraction, Fact, Memory
-from worldthread.bulk import BatchReading
-from worldthread.bulk.worker import packed, read_batch, unpacked
 from worldthread.errors import ClusterError, InputError, ModelError, WorldthreadError
 from worldthread.extract.base import Extractor
 from worldthread.extract.groups import EpisodeGroup
 from worldthread.extract.model import ModelExtractor
 from worldthread.extract.prose.extractor import ProseExtractor
+from worldthread.memory.bulk import BatchReading
+from worldthread.memory.bulk.worker import packed, read_batch, unpacked
 from worldthread.models import chat_model
 from worldthread.models.base import Embedder, limit_processors, processors
 from worldthread.models.configured import ConfiguredChat

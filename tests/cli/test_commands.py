@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from worldthread import Memory
 from worldthread.cli.main import app
-from worldthread.memory import Memory
 from worldthread.stores import SQLiteStore
 from worldthread_lab.play.trajectory import read_trajectory
 

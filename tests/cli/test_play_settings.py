@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from worldthread import Memory
 from worldthread.cli.main import app
-from worldthread.memory import Memory
 from worldthread_lab.play.run_files import MODULE_MEMORY_FILE, read_summary
 from worldthread_lab.play.trajectory import read_trajectory
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from worldthread import Memory
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.documents import SUFFIXES, Document, load, load_all
 from worldthread.extract.records import OWN_EXPORT
-from worldthread.memory import Memory
 from worldthread.stores.exchange import FORMAT
 from worldthread.types import Episode
 

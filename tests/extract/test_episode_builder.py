@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import InputError
 from worldthread.extract.documents import Document
 from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP, EpisodeBuilder
 from worldthread.extract.prose.extractor import ProseExtractor
-from worldthread.memory import Memory
 from worldthread.types import Episode
 
 TEXT = "\n\n".join(f"# Part {number}\n\nAnna lives in town {number}." for number in range(60))

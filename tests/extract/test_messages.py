@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import InputError
 from worldthread.extract.documents import load
 from worldthread.extract.records import documents_of, metadata_of, said_in
-from worldthread.memory import Memory
 from worldthread.provenance import LONGEST_VALUE
 
 SAID = {"role": "user", "content": "My piano is a Blüthner."}

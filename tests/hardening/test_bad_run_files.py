@@ -15,11 +15,11 @@ from typing import Any
 import orjson
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import FormatError, InputError, NotFoundError, StoreError, WorldthreadError
-from worldthread.memory import Memory
+from worldthread.files.regular_files import open_regular, require_no_links
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message, Usage
 from worldthread.models.recording_file import RecordingFile, read_recording
-from worldthread.regular_files import open_regular, require_no_links
 from worldthread_lab.play.run import Run
 from worldthread_lab.play.run_files import play_in, read_summary, replay
 from worldthread_lab.play.run_page import write_report
@@ -54,7 +54,7 @@ def client(root: Path, tmp_path: Path) -> Iterator[Callable[[], Any]]:
     pytest.importorskip("starlette", reason="needs the extra: pip install 'worldthread[web]'")
     from starlette.testclient import TestClient
 
-    from worldthread.server_access import Access
+    from worldthread.support.server_access import Access
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState
 

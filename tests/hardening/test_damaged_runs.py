@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from worldthread import Memory
 from worldthread.cli.main import app
 from worldthread.errors import WorldthreadError
-from worldthread.memory import Memory
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message
 from worldthread.models.chat_cache import CachedChat, answers_in_file
 from worldthread.models.recording import RecordingChat, ReplayChat

@@ -41,7 +41,7 @@ from mcp_types import (
 )
 
 from worldthread.mcp import Access, SharedMemory, create_server, serve_http
-from worldthread.server_access import listening_socket, port_of
+from worldthread.support.server_access import listening_socket, port_of
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

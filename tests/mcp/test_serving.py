@@ -190,7 +190,7 @@ def test_what_is_not_safe_is_refused() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "memory.example"])
 def test_other_machines_cannot_guess_the_token(host: str) -> None:
-    from worldthread.server_access import Access
+    from worldthread.support.server_access import Access
 
     for make in (Access.for_mcp, Access.for_web):
         with pytest.raises(InputError, match=r"at least 16.*token_urlsafe") as told:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import BudgetError, InputError, ModelCallError, ModelConfigError, ModelError
-from worldthread.memory import Memory
 from worldthread.models import Embedder, QueryEmbedder, embedder
 from worldthread.models.config import EmbedderConfig
 from worldthread.models.fake import FakeEmbedder

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import FormatError, InputError
-from worldthread.memory import Memory
 from worldthread.moving import import_dump, read_dump
 from worldthread.types import Fact
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.base import GameStep
-from worldthread.memory import Memory
 from worldthread_lab.agents import make_agent
 from worldthread_lab.agents.base import Percept
 from worldthread_lab.play.run_page import map_drawing, write_report

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from worldthread import Memory, memory_index
+from worldthread import Memory
 from worldthread.graph import TemporalGraph
+from worldthread.memory import index as memory_index
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import RetrievalIndex
 from worldthread.retrieve import index as index_module

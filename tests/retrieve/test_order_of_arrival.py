@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from histories import NAMES, QUESTIONS, World, anew, every_bit, in_fold_order, random_history
 
-from worldthread import Memory, memory_index
+from worldthread import Memory
+from worldthread.memory import index as memory_index
 from worldthread.models import Embedder, embedder
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import index as index_module

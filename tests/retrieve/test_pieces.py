@@ -11,7 +11,8 @@ from test_kept_index import anew as made_anew
 from test_kept_index import answers, kept_index, opened, texts
 
 import worldthread
-from worldthread import Memory, memory_index
+from worldthread import Memory
+from worldthread.memory import index as memory_index
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import RetrievalIndex
 from worldthread.retrieve import index as index_module

@@ -14,9 +14,9 @@ import pytest
 pytest.importorskip("ray")
 
 from worldthread import Memory
-from worldthread.bulk import RayReaders
 from worldthread.errors import InputError
 from worldthread.extract.groups import EpisodeGroup
+from worldthread.memory.bulk import RayReaders
 
 pytestmark = [pytest.mark.servers, pytest.mark.ray]
 

@@ -23,11 +23,11 @@ def serve() -> Iterator[Callable[[str], Any]]:
     """Starts services in this process, and returns a client of each."""
     from starlette.testclient import TestClient
 
-    from worldthread.server_access import Client, token_digest
     from worldthread.service.app import create_app
     from worldthread.service.clients import ClientDirectory
     from worldthread.service.memories import ServiceMemories
     from worldthread.service.state import Service
+    from worldthread.support.server_access import Client, token_digest
 
     with ExitStack() as stack:
 

@@ -27,12 +27,12 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Starts services, and returns a function that makes a client with the token of somebody."""
     from starlette.testclient import TestClient
 
-    from worldthread.server_access import Client, token_digest
     from worldthread.service.app import create_app
     from worldthread.service.clients import ClientDirectory
     from worldthread.service.limits import ServiceLimits
     from worldthread.service.memories import ServiceMemories
     from worldthread.service.state import Service
+    from worldthread.support.server_access import Client, token_digest
 
     with ExitStack() as stack:
 

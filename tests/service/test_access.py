@@ -166,8 +166,8 @@ def test_metrics_name_routes_and_nobody(serve: Callable[..., Any]) -> None:
 
 
 def test_a_file_of_clients_is_made_changed_and_followed(tmp_path: Path) -> None:
-    from worldthread.server_access import load_clients
     from worldthread.service.clients import ClientDirectory, add_client, revoke_client
+    from worldthread.support.server_access import load_clients
 
     path = tmp_path / "clients.toml"
     anna = add_client(path, "anna", ["anna", 'the "Ännä"\t\x7f'.replace("\t", " ").replace("\x7f", "")], writes=True)
@@ -224,11 +224,11 @@ def test_the_log_says_why_a_file_of_clients_cannot_be_used(
 def test_names_with_other_letters_have_addresses(serve: Callable[..., Any], tmp_path: Path) -> None:
     from starlette.testclient import TestClient
 
-    from worldthread.server_access import Client, token_digest
     from worldthread.service.app import create_app
     from worldthread.service.clients import ClientDirectory
     from worldthread.service.memories import ServiceMemories
     from worldthread.service.state import Service
+    from worldthread.support.server_access import Client, token_digest
 
     name, token = 'the notes of "Ännä" 100%?#', "x" * 20
     with pytest.raises(InputError, match="address"):

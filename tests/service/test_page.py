@@ -14,12 +14,12 @@ pytestmark = [pytest.mark.serve, pytest.mark.web]
 def test_the_page_opens_for_tokens_of_its_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from starlette.testclient import TestClient
 
-    from worldthread.server_access import Access
     from worldthread.service import pages
     from worldthread.service.app import create_app
     from worldthread.service.clients import ClientDirectory, add_client, revoke_client
     from worldthread.service.memories import ServiceMemories
     from worldthread.service.state import Service
+    from worldthread.support.server_access import Access
     from worldthread.web.app_state import namespace_key
     from worldthread.web.assets import Asset
 

@@ -61,7 +61,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Makes clients of servers: ``serve(memory, token=..., host=..., headers=...)``."""
     from starlette.testclient import TestClient
 
-    from worldthread.server_access import Access
+    from worldthread.support.server_access import Access
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState
     from worldthread.web.assets import Asset

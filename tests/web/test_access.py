@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from worldthread.errors import InputError
-from worldthread.server_access import WrongTokens
+from worldthread.support.server_access import WrongTokens
 
 pytestmark = pytest.mark.web
 
@@ -152,7 +152,7 @@ def test_files_for_browsers_are_kept_by_their_tag(home: Any) -> None:
 
 
 def test_what_is_not_safe_is_refused_at_the_start() -> None:
-    from worldthread.server_access import Access
+    from worldthread.support.server_access import Access
 
     assert Access.for_web("127.0.0.1", 1).token is None
     assert len(Access.for_web("192.0.2.1", 1).token or "") > 30

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from worldthread.memory import Memory
+from worldthread import Memory
 from worldthread_lab.play.run import Run
 from worldthread_lab.play.run_files import play_in
 from worldthread_lab.play.sweep import SweepResults

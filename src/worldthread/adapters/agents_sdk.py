@@ -10,7 +10,7 @@ from typing import Any
 from worldthread.adapters.conversation_log import ConversationLog, PastMessage
 from worldthread.errors import InputError, MissingExtraError
 from worldthread.extract.records import said_in
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.types import Recall
 
 try:

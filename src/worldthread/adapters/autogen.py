@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from worldthread.errors import InputError, MissingExtraError, NotFoundError
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.types import Episode, Hit, Recall
 
 try:

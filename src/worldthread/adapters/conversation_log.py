@@ -15,8 +15,8 @@ import numpy as np
 
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.documents import Document
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.provenance import NO_LABELS
 from worldthread.types import Episode, Extraction, Recall, TimeLike
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from worldthread.adapters.memory_tools import memory_functions
 from worldthread.errors import MissingExtraError
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 
 try:
     from crewai.tools import BaseTool, tool

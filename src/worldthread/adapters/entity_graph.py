@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from worldthread.errors import InputError, NotFoundError
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.provenance import LONGEST_VALUE, MetadataValue
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 

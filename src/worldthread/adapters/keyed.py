@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from worldthread.errors import InputError, NotFoundError
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.provenance import MetadataValue
 from worldthread.types import Ending, Episode, Extraction, Fact, TimeLike, Version
 

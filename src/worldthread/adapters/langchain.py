@@ -14,8 +14,8 @@ from worldthread.adapters.conversation_log import ConversationLog, PastMessage
 from worldthread.adapters.keyed import KeyedEpisodes, KeyedItem
 from worldthread.errors import InputError, MissingExtraError
 from worldthread.extract.records import said_in
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.types import Episode, Hit, Kind
 
 try:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from worldthread.adapters.keyed import KeyedEpisodes, KeyedItem, require_json
 from worldthread.errors import MissingExtraError
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.types import TimeLike
 
 try:

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from worldthread.errors import MissingExtraError
-from worldthread.filters import Filter
+from worldthread.memory.filters import Filter
 from worldthread.types import Recall
 
 try:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from worldthread.adapters.keyed import KeyedEpisodes, KeyedItem
 from worldthread.errors import InputError
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.types import TimeLike
 
 ROOT: Final = "/memories"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from worldthread.errors import InputError, NotFoundError
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 
 
 def memory_functions(

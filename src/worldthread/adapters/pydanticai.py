@@ -8,7 +8,7 @@ from typing import Any
 
 from worldthread.adapters.memory_tools import memory_functions
 from worldthread.errors import InputError, MissingExtraError
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 
 try:
     from pydantic_ai import FunctionToolset, ModelRetry

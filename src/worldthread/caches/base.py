@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from worldthread.arguments import require_query
-from worldthread.closeable import Closeable
 from worldthread.errors import ClosedError, InputError
+from worldthread.support.arguments import require_query
+from worldthread.support.closeable import Closeable
 
 _TRIM_SHARE: Final = 20  # a cache is trimmed after each 20th part of its size was written
 _TRIM_TO: Final = 0.9  # of the limit, so that it is not trimmed at every write

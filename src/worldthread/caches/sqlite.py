@@ -18,8 +18,8 @@ from worldthread.errors import (
     InputError,
     StoreError,
 )
-from worldthread.paths import FILE_MODE, make_private_file, make_private_folder
-from worldthread.sqlite_errors import cache_errors, damaged_cache
+from worldthread.files.paths import FILE_MODE, make_private_file, make_private_folder
+from worldthread.files.sqlite_errors import cache_errors, damaged_cache
 
 APPLICATION_ID: Final = 0x77746365
 """At byte 68 of every file of ours: "wtce"."""

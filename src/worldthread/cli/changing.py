@@ -27,8 +27,8 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.types import Episode, Fact, Statement
 
 if TYPE_CHECKING:
-    from worldthread.filters import Filter
-    from worldthread.memory import Memory
+    from worldthread.memory.filters import Filter
+    from worldthread.memory.memory import Memory
 
 
 SubjectArgument = Annotated[
@@ -107,7 +107,7 @@ def update(
 
 def _statement(memory: Memory, subject: str, relation: str | None, object_: str | None) -> Statement:
     """Return the statement that is meant: by its id alone, or as a fact."""
-    from worldthread.corrections import statement_of
+    from worldthread.memory.corrections import statement_of
 
     if (relation is None) != (object_ is None):
         raise InputError("give subject, relation and object of a fact, or the id of a statement alone")
@@ -118,7 +118,7 @@ def _statement(memory: Memory, subject: str, relation: str | None, object_: str 
 
 def _of(user: str | None) -> Filter | None:
     """Return what is selected of a user; ``None`` selects everything."""
-    from worldthread.filters import Filter
+    from worldthread.memory.filters import Filter
 
     return None if user is None else Filter(user=user)
 
@@ -252,8 +252,8 @@ def forget(
 
 def _ids_of(memory: Memory, entity: str | None, statement: str | None, where: Filter | None) -> list[str]:
     """Return the ids of the texts about an entity, of a statement, or of a filter."""
-    from worldthread.corrections import episodes_stating
-    from worldthread.filters import condition_of
+    from worldthread.memory.corrections import episodes_stating
+    from worldthread.memory.filters import condition_of
 
     if statement is not None:
         with memory.record.read_lock() as graph:

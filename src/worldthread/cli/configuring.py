@@ -11,7 +11,7 @@ import typer
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
-    from worldthread.settings import Setting, SettingsPart
+    from worldthread.support.settings import Setting, SettingsPart
 
 
 def settings(
@@ -78,9 +78,9 @@ def settings_by_name(name: str) -> dict[str, Setting]:
 
 def _parts() -> dict[str, SettingsPart]:
     """Return what has settings: what other packages add, and the retrieval methods."""
-    from worldthread.extensions import SETTINGS, extensions, load_extension
     from worldthread.retrieve import method_settings, methods
-    from worldthread.settings import SettingsPart
+    from worldthread.support.extensions import SETTINGS, extensions, load_extension
+    from worldthread.support.settings import SettingsPart
 
     added = {part: load_extension(SETTINGS, part) for part in extensions(SETTINGS, ("method",))}
     return {**added, "method": SettingsPart(methods, method_settings)}

@@ -50,9 +50,9 @@ def help_text(command: Callable[..., None]) -> str:
 class ErrorPrintingGroup(TyperGroup):
     """Prints errors of this package and of the file system as one line; exits without a traceback on Ctrl-C.
 
-    Beside its own commands it has those that other packages add (:data:`worldthread.extensions.COMMANDS`). They are
-    looked for when all commands are listed, or when a command is not its own: so nothing of another package can delay
-    or break the commands of the memory.
+    Beside its own commands it has those that other packages add (:data:`worldthread.support.extensions.COMMANDS`).
+    They are looked for when all commands are listed, or when a command is not its own: so nothing of another package
+    can delay or break the commands of the memory.
     """
 
     _is_complete = False
@@ -73,7 +73,7 @@ class ErrorPrintingGroup(TyperGroup):
         """Add the commands of other packages."""
         if self._is_complete:
             return
-        from worldthread.extensions import COMMANDS, extensions, load_extension
+        from worldthread.support.extensions import COMMANDS, extensions, load_extension
 
         for name in extensions(COMMANDS):
             added = typer.Typer(rich_markup_mode="rich")

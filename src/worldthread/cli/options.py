@@ -17,8 +17,8 @@ from worldthread.errors import InputError, NotFoundError, StoreLockedError
 
 if TYPE_CHECKING:
     from worldthread.extract.base import Extractor
-    from worldthread.filters import Filter
-    from worldthread.memory import Memory
+    from worldthread.memory.filters import Filter
+    from worldthread.memory.memory import Memory
     from worldthread.models.chat import ChatModel
     from worldthread.provenance import MetadataValue
 
@@ -159,7 +159,7 @@ def opened_to_read(
         NotFoundError: the file does not exist, or the memory is empty and ``may_be_empty`` is false.
         StoreError: the file cannot be opened.
     """
-    from worldthread.memory import Memory
+    from worldthread.memory.memory import Memory
 
     require_place(place)
     with Memory(place.location, namespace=namespace, readonly=True, model=model, embedder=embedder) as memory:
@@ -203,7 +203,7 @@ def opened_to_write(
         StoreLockedError: another process is still writing after ``wait`` seconds.
         StoreError: the file cannot be opened.
     """
-    from worldthread.memory import Memory
+    from worldthread.memory.memory import Memory
 
     if must_exist:
         require_place(place)
@@ -327,7 +327,7 @@ def filter_of(where: list[str] | None) -> Filter | None:
     Raises:
         InputError: an option has no such form.
     """
-    from worldthread.filters import Filter
+    from worldthread.memory.filters import Filter
 
     if not where:
         return None

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from worldthread import text as texts
+from worldthread.support import text as texts
 from worldthread.types import Episode, Fact, Hit, Thesis, Version
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from worldthread.memory import Memory
+    from worldthread.memory.memory import Memory
     from worldthread.models.base import Embedder
     from worldthread.models.configured import ConfiguredChat
 

@@ -53,8 +53,8 @@ from worldthread.types import Episode, Hit, Kind, Recall
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from worldthread.answer import Answer
-    from worldthread.memory import Memory
+    from worldthread.answering.answer import Answer
+    from worldthread.memory.memory import Memory
 
 
 _HITS: Final = 5

@@ -131,12 +131,19 @@ def serve_(
     if openapi:
         typer.echo(json.dumps(description(), indent=2))
         return
-    from worldthread.server_access import Access, Client, generate_secret, listening_socket, port_of, token_digest
     from worldthread.service.clients import ClientDirectory
     from worldthread.service.limits import ServiceLimits
     from worldthread.service.memories import ServiceMemories
     from worldthread.service.serving import serve as run
     from worldthread.service.state import Service
+    from worldthread.support.server_access import (
+        Access,
+        Client,
+        generate_secret,
+        listening_socket,
+        port_of,
+        token_digest,
+    )
 
     if clients is not None and token is not None:
         raise InputError("--clients lists the tokens: leave out --token and $WORLDTHREAD_SERVE_TOKEN")
@@ -211,7 +218,7 @@ def list_tokens(clients: ClientsOption = DEFAULT_CLIENTS) -> None:
 
         worldthread serve token list
     """
-    from worldthread.server_access import load_clients
+    from worldthread.support.server_access import load_clients
 
     for client in load_clients(clients, may_be_empty=True):
         may = "reads and writes" if client.writes else "reads"
@@ -352,7 +359,7 @@ def mcp(
     from worldthread.mcp.configuration import http_configuration
     from worldthread.mcp.serving import HTTP_PATH, serve_http, serve_stdio
     from worldthread.mcp.shared import SharedMemory
-    from worldthread.server_access import Access, listening_socket, load_clients, port_of
+    from worldthread.support.server_access import Access, listening_socket, load_clients, port_of
 
     # before the import of the SDK, whose own log handler prints tracebacks of hundreds of lines
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
@@ -418,7 +425,7 @@ def _memory(shared: SharedMemory, *, reference_tools: bool) -> PreparedServer:
 def _game(
     id: str, *, seed: int, path: Path | None, valid_actions: Literal["ours", "jericho", "none"] | None
 ) -> PreparedServer:
-    from worldthread.extensions import TOOLS, extensions, load_extension
+    from worldthread.support.extensions import TOOLS, extensions, load_extension
 
     if _GAME not in extensions(TOOLS):
         raise InputError("--game needs a package that adds games to worldthread, and none is installed")
@@ -500,7 +507,7 @@ def web(
     for package in ("graspologic_native", "starlette", "uvicorn"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError("the web server", extra="web", package=package)
-    from worldthread.server_access import Access, is_loopback, listening_socket, port_of
+    from worldthread.support.server_access import Access, is_loopback, listening_socket, port_of
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState
     from worldthread.web.assets import read_assets

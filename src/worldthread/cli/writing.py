@@ -46,7 +46,7 @@ from worldthread.errors import InputError
 if TYPE_CHECKING:
     from worldthread.extract.base import Extractor
     from worldthread.extract.documents import Document
-    from worldthread.ingestion import Remembered
+    from worldthread.memory.ingestion import Remembered
     from worldthread.models.chat import ChatModel
 
 
@@ -148,7 +148,7 @@ def remember(
         worldthread remember --ray ray://head.example.org:10001 archive/
     """
     from worldthread.extract.when import world_time
-    from worldthread.ingestion import Remembered
+    from worldthread.memory.ingestion import Remembered
     from worldthread.models import chat_model
 
     address = _cluster_address(files) if ray else None
@@ -171,7 +171,7 @@ def remember(
     with ExitStack() as cluster:
         readers = None
         if address is not None:
-            from worldthread.bulk import RayReaders
+            from worldthread.memory.bulk import RayReaders
 
             readers = cluster.enter_context(RayReaders(address, workers=workers))
         store = cluster.enter_context(

@@ -18,7 +18,7 @@ from typing import IO, Final, cast
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.records import Document, documents_of
 from worldthread.extract.transcripts import Utterance, utterances
-from worldthread.foreign_json import read_json
+from worldthread.files.foreign_json import read_json
 
 __all__ = ["STANDARD_INPUT", "SUFFIXES", "Document", "Utterance", "load", "load_all"]
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from worldthread.arguments import require_query, require_string, whole_characters
 from worldthread.errors import InputError
 from worldthread.extract.base import USER
 from worldthread.extract.chunks import chunk
@@ -22,6 +21,7 @@ from worldthread.extract.records import documents_of, time_given
 from worldthread.extract.when import is_date, world_time
 from worldthread.extract.zones import zone_named, zone_of
 from worldthread.provenance import NO_LABELS, TIMEZONE, Labels, require_metadata
+from worldthread.support.arguments import require_query, require_string, whole_characters
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis, TimeLike
 
 GIVEN_EXTRACTOR: Final = "given/1"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from worldthread.arguments import require_count
 from worldthread.errors import BudgetError, InputError, MissingExtraError, ModelError, ReplayError
 from worldthread.extract.base import Extractor
 from worldthread.extract.groups import EpisodeGroup, GroupExtractor, SaidBefore, groups_of
 from worldthread.extract.zones import time_of_reading
+from worldthread.support.arguments import require_count
 from worldthread.telemetry import in_this_context
 from worldthread.types import Episode, Extraction
 

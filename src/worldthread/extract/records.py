@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from worldthread.errors import InputError
 from worldthread.extract.when import world_time
-from worldthread.foreign_json import write_json
+from worldthread.files.foreign_json import write_json
 from worldthread.provenance import MOST_KEYS, NO_METADATA, Metadata, MetadataValue, metadata_value
 from worldthread.types import short_repr
 

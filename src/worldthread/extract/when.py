@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final
 
 from worldthread.errors import ConflictError, InputError
-from worldthread.text import cut
+from worldthread.support.text import cut
 
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _MONTH_OR_YEAR: Final = re.compile(r"(?P<year>[12]\d{3})(?:-(?P<month>\d\d))?", re.ASCII)

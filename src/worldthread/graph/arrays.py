@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.garbage import garbage_collector_paused
 from worldthread.graph.columns import PackedRows, RowTable, pack_strings, unpack_strings
 from worldthread.graph.episodes import EpisodeTable
 from worldthread.graph.state import GraphState
 from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, NEVER, StringTable
 from worldthread.provenance import Provenance
+from worldthread.support.garbage import garbage_collector_paused
 
 ARRAYS_FORMAT: Final = 8
 """Version of the layout that :func:`state_to_arrays` writes.

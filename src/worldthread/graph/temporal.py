@@ -11,9 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.arguments import require_finite
 from worldthread.errors import InputError
-from worldthread.garbage import garbage_collector_paused
 from worldthread.graph.arrays import state_from_arrays, state_to_arrays
 from worldthread.graph.compaction import compacted
 from worldthread.graph.conditions import Condition
@@ -29,6 +27,8 @@ from worldthread.graph.statements import ShownStatements
 from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
 from worldthread.names import normalise_name, unmarked
+from worldthread.support.arguments import require_finite
+from worldthread.support.garbage import garbage_collector_paused
 from worldthread.types import Episode, Extraction, Statement, Version
 
 _LONGEST_STEP_BACK: Final = 86_400.0  # seconds by which a clock that was set back is corrected

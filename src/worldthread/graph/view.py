@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from worldthread.arguments import require_finite
 from worldthread.graph.selection import StatementSelection
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
 from worldthread.names import normalise_name
+from worldthread.support.arguments import require_finite
 from worldthread.types import Fact, Interval, Statement, Thesis, Version
 
 _LINKING = frozenset(

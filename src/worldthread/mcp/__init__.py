@@ -11,6 +11,6 @@ from __future__ import annotations
 from worldthread.mcp.server import create_reference_server, create_server
 from worldthread.mcp.serving import serve_http, serve_stdio
 from worldthread.mcp.shared import SharedMemory
-from worldthread.server_access import Access
+from worldthread.support.server_access import Access
 
 __all__ = ["Access", "SharedMemory", "create_reference_server", "create_server", "serve_http", "serve_stdio"]

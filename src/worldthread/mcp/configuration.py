@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from worldthread.mcp.shared import SharedMemory
-from worldthread.server_access import MCP_TOKEN_VARIABLE, Access
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.support.server_access import MCP_TOKEN_VARIABLE, Access
 
 MEMORY_SERVER: Final = "worldthread"
 

@@ -12,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 class PreparedServer:
     """A server that is ready to run, with its names and its configuration for clients.
 
-    An entry point of the group :data:`worldthread.extensions.TOOLS` names a function that returns one.
+    An entry point of the group :data:`worldthread.support.extensions.TOOLS` names a function that returns one.
 
     Args:
         server: the server.

@@ -21,9 +21,9 @@ from mcp_types import (
 from pydantic import Field
 
 from worldthread.errors import WorldthreadError
+from worldthread.mcp.served_memory import ServedMemory
 from worldthread.schemas.arguments import MAX_NAME
 from worldthread.schemas.results import version_line
-from worldthread.served_memory import ServedMemory
 
 ENTITY_URI: Final = "worldthread://entity/{name}"
 """The resource of a person, place or thing."""

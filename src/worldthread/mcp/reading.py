@@ -8,8 +8,9 @@ from typing import Annotated, Final
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from worldthread.mcp.served_memory import ServedMemory, may_write
 from worldthread.mcp.tool_results import render_errors, tool_result
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.names import normalise_name
 from worldthread.retrieve.text import shown_asked_time
 from worldthread.schemas.arguments import MAX_NAME, AsOf, Entity, Limit, MinScore, Question, Where, filter_of
@@ -25,8 +26,7 @@ from worldthread.schemas.results import (
     version_line,
     without_duplicate_theses,
 )
-from worldthread.served_memory import ServedMemory, may_write
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread.types import KINDS, Kind, Version
 
 _SIMILAR: Final = 5

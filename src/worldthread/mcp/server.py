@@ -19,11 +19,11 @@ from worldthread import __version__
 from worldthread.errors import WorldthreadError
 from worldthread.mcp.prompts import ENTITY_URI, add_prompts
 from worldthread.mcp.reference_tools import GRAPH_URI, whole_graph
+from worldthread.mcp.served_memory import ServedMemory, may_write
 from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.tools import add_reference_tools, add_tools
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.schemas.results import excerpt, stated_fact
-from worldthread.served_memory import ServedMemory, may_write
 
 _LATEST: Final = 10
 _CONNECTED: Final = 20

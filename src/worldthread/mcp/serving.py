@@ -14,7 +14,7 @@ from mcp.server.mcpserver import MCPServer
 from starlette.types import ASGIApp
 
 from worldthread.mcp.access import RequireToken, transport_security
-from worldthread.server_access import Access, port_of
+from worldthread.support.server_access import Access, port_of
 
 HTTP_PATH: Final = "/mcp"
 """Path of the URL under which clients reach a server over HTTP."""
@@ -69,10 +69,10 @@ def serve_http(
     Args:
         server: the server; its lifespan releases what it holds.
         access: the host names and the token of the server.
-        listening: a socket from :func:`worldthread.server_access.listening_socket`; closed on return.
+        listening: a socket from :func:`worldthread.support.server_access.listening_socket`; closed on return.
         stopping: called when the server begins to end; the lifespan ends only after the calls that are running.
     """
-    from worldthread.server_connections import run_server
+    from worldthread.support.server_connections import run_server
 
     app = http_app(server, access, port_of(listening))
     run_server(app, listening, shutdown_seconds=_SHUTDOWN_SECONDS, has_lifespan=True, stopping=stopping)

@@ -13,10 +13,10 @@ from worldthread.errors import ClosedError, ReadOnlyError
 from worldthread.extract.base import Extractor, settles_locally
 from worldthread.extract.groups import EpisodeGroup, GroupExtractor
 from worldthread.graph import GraphView
-from worldthread.memory import Memory
+from worldthread.mcp.served_memory import chosen_of, client_writes, served_namespaces
+from worldthread.memory.memory import Memory
 from worldthread.models import chat_model
 from worldthread.models.configured import NO_MODEL
-from worldthread.served_memory import chosen_of, client_writes, served_namespaces
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.types import Extraction
 
@@ -28,7 +28,7 @@ _SHUTDOWN_SECONDS: Final = 5.0  # the longest wait for a running change when the
 class SharedMemory:
     """A memory that is open for reading while the server runs, and for writing only during a change. Thread-safe.
 
-    A :class:`~worldthread.memory.Memory` that may write locks out all other writers until it is closed, so two clients
+    A :class:`~worldthread.Memory` that may write locks out all other writers until it is closed, so two clients
     that each start a server for the same file would block each other. The reader follows every writer.
 
     Args:
@@ -36,9 +36,9 @@ class SharedMemory:
         namespace: the memory in the file.
         more_namespaces: further memories in the file, which calls may name.
         readonly: never write.
-        model: name of a chat model; see :class:`~worldthread.memory.Memory`.
+        model: name of a chat model; see :class:`~worldthread.Memory`.
         wait: the most seconds that a change waits for another writer.
-        per_client: every call sees the memories that its client is held to, see :mod:`worldthread.served_memory`,
+        per_client: every call sees the memories that its client is held to, see :mod:`worldthread.mcp.served_memory`,
             instead of ``namespace``.
         offers_choice: whether calls can name one of several memories; ``None`` if there are ``more_namespaces``.
 

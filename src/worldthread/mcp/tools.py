@@ -14,10 +14,10 @@ from pydantic import BeforeValidator, Field
 
 from worldthread.mcp.reading import ReadingTools
 from worldthread.mcp.reference_tools import ReferenceTools
+from worldthread.mcp.served_memory import ServedMemory, choosing_namespace
 from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.writing import WritingTools
 from worldthread.schemas.arguments import MAX_NAME
-from worldthread.served_memory import ServedMemory, choosing_namespace
 
 _READ_ONLY: Final = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False

@@ -10,18 +10,18 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from worldthread.corrections import episodes_stating, statement_of
 from worldthread.errors import InputError, NotFoundError
-from worldthread.filters import Filter, condition_of
-from worldthread.ingestion import Content
+from worldthread.mcp.served_memory import ServedMemory
 from worldthread.mcp.tool_results import render_errors, tool_result
-from worldthread.memory import Memory
-from worldthread.progress import Progress
+from worldthread.memory.corrections import episodes_stating, statement_of
+from worldthread.memory.filters import Filter, condition_of
+from worldthread.memory.ingestion import Content
+from worldthread.memory.memory import Memory
 from worldthread.provenance import client_metadata
 from worldthread.schemas.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Time, Triple
 from worldthread.schemas.results import CorrectResult, ForgetResult, RememberResult, excerpt, passage_line
-from worldthread.served_memory import ServedMemory
-from worldthread.text import count_of, one_line
+from worldthread.support.progress import Progress
+from worldthread.support.text import count_of, one_line
 from worldthread.types import Fact
 
 _Whose = Annotated[

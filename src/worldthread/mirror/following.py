@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
-from worldthread.arguments import require_query
 from worldthread.errors import InputError, StoreError
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.mirror.graph_server import GraphServer
 from worldthread.mirror.tables import TABLES, MirrorTable, Row, rows_of
-from worldthread.progress import Progress, show_progress
+from worldthread.support.arguments import require_query
+from worldthread.support.progress import Progress, show_progress
 from worldthread.types import Episode
 
 _BATCH: Final = 500  # rows in one statement
@@ -83,7 +83,7 @@ class Mirror:
         """Make the mirror show what the memory holds now.
 
         Args:
-            progress: see :func:`~worldthread.progress.show_progress`.
+            progress: see :func:`~worldthread.support.progress.show_progress`.
 
         Returns:
             What was done.

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, LiteralString
 from urllib.parse import SplitResult, urlsplit
 
 from worldthread.caches.base import shown_address
-from worldthread.closeable import Closeable
 from worldthread.errors import InputError, StoreError
+from worldthread.support.closeable import Closeable
 
 
 class GraphServer(Closeable):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, LiteralString, TypeAlias
 
 from worldthread.extract.when import is_date, shown_time
-from worldthread.record import Record
+from worldthread.memory.record import Record
 from worldthread.types import Episode, Thesis, Version
 
 Row: TypeAlias = dict[str, Any]

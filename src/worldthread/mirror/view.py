@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, Final, LiteralString
 
-from worldthread.arguments import require_finite, require_query
 from worldthread.errors import StoreError
 from worldthread.graph.view import statements_about
 from worldthread.mirror.graph_server import GraphServer
 from worldthread.names import normalise_name
+from worldthread.support.arguments import require_finite, require_query
 from worldthread.types import Fact, Interval, Statement, Thesis
 
 _PAGE: Final = 2000  # rows that are read at once

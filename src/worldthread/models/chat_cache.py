@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 
 from worldthread.caches import Cache, open_cache
-from worldthread.closeable import Closeable
-from worldthread.decoding import convert
 from worldthread.errors import DamagedFileError
+from worldthread.files.decoding import convert
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, WrappedChat
 from worldthread.models.request_key import recorded_answer, request_key, to_json
+from worldthread.support.closeable import Closeable
 
 
 class KeptAnswers(Closeable):

@@ -86,10 +86,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from worldthread.caches.base import CacheLimits
-from worldthread.decoding import convert
 from worldthread.errors import FormatError, InputError, ModelConfigError
+from worldthread.files.decoding import convert
+from worldthread.files.paths import default_cache_dir
 from worldthread.models.prices import Price
-from worldthread.paths import default_cache_dir
 
 FAKE_MODEL: Final = "fake"
 """The name of the built-in model that answers at random, repeatably, with whatever matches the requested schema."""

@@ -14,10 +14,10 @@ from urllib.parse import urlsplit, urlunsplit
 from filelock import FileLock
 
 from worldthread.errors import InputError
+from worldthread.files.paths import FILE_MODE, default_cache_dir, make_private_folder, write_private_file
 from worldthread.models.base import Embedder
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.config import ChatConfig, EmbedderConfig, load_config
-from worldthread.paths import FILE_MODE, default_cache_dir, make_private_folder, write_private_file
 
 if TYPE_CHECKING:
     from worldthread.models.chat_cache import KeptAnswers

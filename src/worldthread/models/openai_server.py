@@ -30,9 +30,9 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from worldthread.errors import InputError, MissingExtraError, ModelCallError, ModelConfigError
 from worldthread.models.openai_wire import CallFailure, status_failure
 from worldthread.models.redaction import Redactor, redactor_of
-from worldthread.server_access import is_every_address, is_loopback
+from worldthread.support.server_access import is_every_address, is_loopback
+from worldthread.support.text import count_of
 from worldthread.telemetry import MODEL, PROVIDER, Attribute
-from worldthread.text import count_of
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-from worldthread.decoding import convert, decode_json
+from worldthread.files.decoding import convert, decode_json
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message, Usage
 from worldthread.models.prompts import load_prompt
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import msgspec
 
-from worldthread.decoding import convert
+from worldthread.files.decoding import convert
 
 
 class _Prefixes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,8 +11,8 @@ from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
-from worldthread.decoding import convert
 from worldthread.errors import InputError
+from worldthread.files.decoding import convert
 from worldthread.models.chat import Usage
 
 Dollars: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e6)]

@@ -23,9 +23,9 @@ from pathlib import Path
 from string import Template
 from typing import Final, cast
 
-from worldthread import extensions
 from worldthread.errors import ExtensionError, InputError
 from worldthread.models.chat import Message, Role
+from worldthread.support import extensions
 
 HEADING: Final = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
@@ -108,7 +108,7 @@ def areas() -> dict[str, str]:
     """Return all packages whose prompts can be replaced: those that other packages add, then the memory's own.
 
     Returns:
-        Their dotted names by area; see :mod:`worldthread.extensions`.
+        Their dotted names by area; see :mod:`worldthread.support.extensions`.
 
     Raises:
         ExtensionError: two areas have one name, or a package cannot be imported.

@@ -10,11 +10,11 @@ from collections import Counter, deque
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from worldthread.closeable import Closeable
 from worldthread.errors import ModelCallError, ReplayError
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Usage, WrappedChat
 from worldthread.models.recording_file import RecordedCall, Recording, RecordingFile, read_recording
 from worldthread.models.request_key import describe_nearest, recorded_answer, request_fields, request_key, to_json
+from worldthread.support.closeable import Closeable
 
 
 class ReplayChat:

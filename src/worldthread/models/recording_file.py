@@ -18,13 +18,13 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-from worldthread.arguments import require_unicode
-from worldthread.decoding import convert
 from worldthread.errors import InputError, ModelCallError, StoreError
-from worldthread.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
+from worldthread.files.decoding import convert
+from worldthread.files.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
+from worldthread.files.regular_files import MAX_BYTES, open_regular, require_openable
 from worldthread.models.chat import ChatAnswer, ChatRequest
 from worldthread.models.request_key import request_key, to_json
-from worldthread.regular_files import MAX_BYTES, open_regular, require_openable
+from worldthread.support.arguments import require_unicode
 
 FORMAT: Final = "worldthread-recording"
 VERSION: Final = 1

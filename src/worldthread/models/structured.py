@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from worldthread.decoding import convert, decode_json
 from worldthread.errors import AnswerError, InputError
+from worldthread.files.decoding import convert, decode_json
 from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.prompts import load_prompt
 from worldthread.models.request_key import recorded_answer

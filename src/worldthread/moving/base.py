@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from worldthread.arguments import require_query, require_string
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.documents import Document
 from worldthread.extract.records import metadata_of
 from worldthread.extract.when import world_time
-from worldthread.foreign_json import read_json, write_json
+from worldthread.files.foreign_json import read_json, write_json
 from worldthread.provenance import LONGEST_VALUE, Labels, Metadata, MetadataValue
+from worldthread.support.arguments import require_query, require_string
 from worldthread.types import Episode, Extraction, Statement
 
 MESSAGE_GAP: Final = 1e-3

@@ -15,8 +15,8 @@ from typing import IO, Any, Final
 import orjson
 
 from worldthread.errors import FormatError, StoreError
+from worldthread.files.regular_files import open_regular, require_no_links
 from worldthread.moving.base import JsonPart
-from worldthread.regular_files import open_regular, require_no_links
 
 VERSION: Final = "0.1"
 MANIFEST: Final = "manifest.json"

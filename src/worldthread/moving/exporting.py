@@ -15,13 +15,13 @@ from typing import IO, Any, Final
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from worldthread.arguments import require_methods, require_path
 from worldthread.errors import InputError, MissingExtraError, StoreError
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.files.paths import make_private_folder, replaced_file
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.moving.cogx_export import write_cogx
 from worldthread.moving.statements_table import COLUMNS, StatementRow, statement_rows
-from worldthread.paths import make_private_folder, replaced_file
+from worldthread.support.arguments import require_methods, require_path
 from worldthread.types import Fact, TimeLike
 
 _VOCABULARY: Final = "urn:worldthread:vocabulary:"

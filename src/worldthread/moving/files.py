@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from worldthread.arguments import whole_characters
 from worldthread.errors import FormatError, StoreError
+from worldthread.files.regular_files import open_regular
 from worldthread.moving.base import MAX_DUMP_BYTES
-from worldthread.regular_files import open_regular
+from worldthread.support.arguments import whole_characters
 
 _ZIP: Final = b"PK\x03\x04"
 _READ: Final = (".json", ".txt")  # in an archive or a folder; all else is pictures, sound, pages

@@ -13,19 +13,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, get_args
 
-from worldthread.arguments import require_path
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.documents import Document
 from worldthread.extract.when import counts_turns, require_time_of_saying, world_time
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.moving import mem0
 from worldthread.moving.base import MAX_DUMP_BYTES, DateOrder, Dump, DumpItem, LeftOut
 from worldthread.moving.cogx_archive import is_archive, is_archive_folder, read_folder
 from worldthread.moving.files import files_of
-from worldthread.progress import Progress
 from worldthread.provenance import MetadataValue, require_label, require_metadata
-from worldthread.text import cut
+from worldthread.support.arguments import require_path
+from worldthread.support.progress import Progress
+from worldthread.support.text import cut
 from worldthread.types import Ending, Episode, Extraction
 
 FORMATS: Final[dict[str, str]] = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from worldthread.extract.when import shown_time
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.names import normalise_name
 from worldthread.types import Fact, TimeLike, Version
 

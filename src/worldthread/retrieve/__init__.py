@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import Any, Final, TypeAlias
 
-from worldthread import extensions
 from worldthread.errors import InputError
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
-from worldthread.settings import Setting, as_arguments, require_settings, settings_of
+from worldthread.support import extensions
+from worldthread.support.settings import Setting, as_arguments, require_settings, settings_of
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -44,7 +44,7 @@ def methods() -> tuple[str, ...]:
     """Return the names of all retrieval methods: those of the memory itself, then those that other packages add.
 
     Returns:
-        The names; see :mod:`worldthread.extensions`.
+        The names; see :mod:`worldthread.support.extensions`.
 
     Raises:
         ExtensionError: two methods have one name.

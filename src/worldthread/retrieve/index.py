@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from worldthread.extract.prose.entities import topic_of
 from worldthread.extract.prose.sentences import title_of
-from worldthread.garbage import garbage_collector_paused
 from worldthread.graph import TemporalGraph
 from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.graph.episodes import EpisodeRecord
@@ -34,6 +33,7 @@ from worldthread.retrieve.pieces import MOST_PIECES, KeptPart, chained, merged, 
 from worldthread.retrieve.sparse import CSRRows, distinct, stable_order
 from worldthread.retrieve.stored_table import ItemName, Restriction, StoredTable, episode_name, statement_name
 from worldthread.retrieve.vocabulary import Vocabulary
+from worldthread.support.garbage import garbage_collector_paused
 from worldthread.vectors import VectorStore
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable

@@ -9,9 +9,9 @@ from importlib import import_module
 from itertools import groupby
 from typing import Final, Protocol
 
-from worldthread.arguments import require_methods
 from worldthread.errors import InputError, ModelError
-from worldthread.foreign_code import require_allowed
+from worldthread.support.arguments import require_methods
+from worldthread.support.foreign_code import require_allowed
 from worldthread.types import Episode, Hit
 
 RERANKED: Final = 50

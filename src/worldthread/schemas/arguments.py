@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
-from worldthread.filters import Filter
+from worldthread.memory.filters import Filter
 from worldthread.types import Kind
 
 MAX_TEXT: Final = 2_000_000

@@ -8,10 +8,10 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from worldthread.extract.when import shown_time
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.names import normalise_text
 from worldthread.retrieve.text import shown_hit, shown_interval, shown_reason, shown_statement
-from worldthread.text import OMISSION, cut, one_line
+from worldthread.support.text import OMISSION, cut, one_line
 from worldthread.types import Episode, Fact, Hit, Version
 
 _EXCERPT: Final = 300

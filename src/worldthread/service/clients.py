@@ -10,10 +10,10 @@ from typing import Final
 
 from filelock import FileLock
 
-from worldthread.arguments import require_name
 from worldthread.errors import InputError, NotFoundError
-from worldthread.paths import make_private_file, write_private_file
-from worldthread.server_access import Client, KnownClients, generate_secret, load_clients, token_digest
+from worldthread.files.paths import make_private_file, write_private_file
+from worldthread.support.arguments import require_name
+from worldthread.support.server_access import Client, KnownClients, generate_secret, load_clients, token_digest
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FORBIDDEN: Final = frozenset({".", ".."})  # clients of HTTP leave them out of addresses
@@ -24,10 +24,10 @@ class ClientDirectory(KnownClients):
     """The clients of the service, whose namespaces stand in addresses. Thread-safe.
 
     Args:
-        clients: the clients, or the file that lists them; see :class:`~worldthread.server_access.KnownClients`.
+        clients: the clients, or the file that lists them; see :class:`~worldthread.support.server_access.KnownClients`.
 
     Raises:
-        InputError: the file cannot be used; see :func:`~worldthread.server_access.load_clients`.
+        InputError: the file cannot be used; see :func:`~worldthread.support.server_access.load_clients`.
     """
 
     def _require_usable(self, clients: Sequence[Client]) -> None:

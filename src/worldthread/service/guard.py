@@ -11,11 +11,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from worldthread.errors import InputError
-from worldthread.server_access import Client, WrongTokens, bearer_token
 from worldthread.service.clients import ClientDirectory
 from worldthread.service.limits import RateLimiter, ServiceLimits
 from worldthread.service.metrics import Metrics
 from worldthread.service.problems import ProblemError, problem_response, retry_after
+from worldthread.support.server_access import Client, WrongTokens, bearer_token
 
 OPEN_PATHS: Final = frozenset({"/health", "/ready", "/openapi.json"})
 """Answered without a token. They tell nothing about any memory."""

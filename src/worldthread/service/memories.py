@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from worldthread.closeable import Closeable
 from worldthread.errors import ClosedError, StoreError
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.models import chat_model
 from worldthread.models.configured import NO_MODEL
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.support.closeable import Closeable
 
 _LOCK_SECONDS: Final = 60.0  # the longest wait for another writer
 _PLACE: Final = "the service"
@@ -42,8 +42,8 @@ class ServiceMemories(Closeable):
     Args:
         location: the file, which is created if it does not exist, or the address.
         readonly: never write.
-        model: name of a chat model; see :class:`~worldthread.memory.Memory`.
-        embedder: name of an embedder; see :class:`~worldthread.memory.Memory`.
+        model: name of a chat model; see :class:`~worldthread.Memory`.
+        embedder: name of an embedder; see :class:`~worldthread.Memory`.
         most_open: how many stay open.
         first: a namespace that is sure to be used.
 

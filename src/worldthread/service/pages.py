@@ -8,8 +8,8 @@ from pathlib import Path
 from starlette.types import ASGIApp
 
 from worldthread.errors import InputError
-from worldthread.server_access import Access
 from worldthread.service.clients import ClientDirectory
+from worldthread.support.server_access import Access
 from worldthread.web.app import create_app
 from worldthread.web.app_state import AppState
 from worldthread.web.assets import read_assets
@@ -49,7 +49,7 @@ def page_app(
         access: the host names of the service.
         directory: knows the tokens.
         namespace: the memory.
-        embedder: name of an embedder; see :class:`~worldthread.memory.Memory`.
+        embedder: name of an embedder; see :class:`~worldthread.Memory`.
 
     Returns:
         The application, and what it holds open; the caller closes that.

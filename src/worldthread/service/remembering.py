@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.provenance import REQUEST_LABELS, client_metadata
 from worldthread.schemas.results import RememberResult
 from worldthread.service.problems import ProblemError
@@ -91,7 +91,7 @@ def remember(
         memory: the memory, open for writing.
         body: the request.
         key: its idempotency key, which the caller holds; ``None`` for none.
-        progress: see :meth:`~worldthread.memory.Memory.remember_many`.
+        progress: see :meth:`~worldthread.Memory.remember_many`.
 
     Returns:
         What was recorded, and whether the same had been recorded before with this key.

@@ -23,16 +23,16 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from worldthread.arguments import whole_characters
 from worldthread.extract.records import documents_of
 from worldthread.extract.when import EARLIEST, TOO_LATE, world_time
-from worldthread.filters import Filter
-from worldthread.ingestion import Content
+from worldthread.memory.filters import Filter
+from worldthread.memory.ingestion import Content
 from worldthread.provenance import LONGEST_KEY, LONGEST_LABEL, LONGEST_VALUE, client_metadata
 from worldthread.retrieve import methods
 from worldthread.schemas.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT
 from worldthread.schemas.arguments import Time as AnyTime
 from worldthread.schemas.results import PassageResult, RecallResult, RememberResult
+from worldthread.support.arguments import whole_characters
 from worldthread.types import KINDS, Kind
 
 LONGEST_QUESTION: Final = 20_000

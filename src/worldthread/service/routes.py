@@ -14,11 +14,10 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from worldthread.corrections import episodes_stating
 from worldthread.errors import InputError, NotFoundError
-from worldthread.filters import Filter
-from worldthread.memory import Memory
-from worldthread.places import episode_place, version_place
+from worldthread.memory.corrections import episodes_stating
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.retrieve.text import shown_asked_time
 from worldthread.schemas.results import (
     AskResult,
@@ -33,7 +32,6 @@ from worldthread.schemas.results import (
     stated_fact,
     without_duplicate_theses,
 )
-from worldthread.server_access import Client
 from worldthread.service import requests as r
 from worldthread.service.guard import client_of
 from worldthread.service.jobs import Job
@@ -41,6 +39,8 @@ from worldthread.service.problems import ProblemError
 from worldthread.service.remembering import digest_of, remember
 from worldthread.service.state import Service
 from worldthread.stores.exchange import LineReader
+from worldthread.support.places import episode_place, version_place
+from worldthread.support.server_access import Client
 from worldthread.types import Episode, Version
 
 _BATCH: Final = 500  # episodes that are imported together

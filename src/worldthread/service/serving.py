@@ -19,9 +19,9 @@ def serve(app: ASGIApp, service: Service, listening: socket.socket) -> None:
     Args:
         app: the application; see :func:`worldthread.service.app.create_app`.
         service: its service.
-        listening: a socket from :func:`worldthread.server_access.listening_socket`; closed on return.
+        listening: a socket from :func:`worldthread.support.server_access.listening_socket`; closed on return.
     """
-    from worldthread.server_connections import run_server
+    from worldthread.support.server_connections import run_server
 
     run_server(
         app, listening, shutdown_seconds=_SHUTDOWN_SECONDS, has_lifespan=True, stopping=service.begin_to_end,

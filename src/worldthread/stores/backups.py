@@ -26,13 +26,13 @@ from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
-from worldthread.arguments import require_path
 from worldthread.errors import DamagedFileError, InputError, StoreError, StoreLockedError
-from worldthread.paths import make_private_folder
-from worldthread.progress import Progress, show_progress
-from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
+from worldthread.files.paths import make_private_folder
+from worldthread.files.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 from worldthread.stores.codec import decode_episode
 from worldthread.stores.database import check_file, check_log, give_fresh_mark
+from worldthread.support.arguments import require_path
+from worldthread.support.progress import Progress, show_progress
 
 _PAGES: Final = 2048  # copied at a time
 _ROWS: Final = 256  # checked at a time
@@ -71,7 +71,7 @@ def backup(
         path: the file of the memory.
         destination: the file to write.
         force: replace an existing file.
-        progress: see :func:`~worldthread.progress.show_progress`; counts bytes.
+        progress: see :func:`~worldthread.support.progress.show_progress`; counts bytes.
 
     Returns:
         What the copy holds.
@@ -117,7 +117,7 @@ def restore(
         path: the file of the memory; it need not exist.
         force: replace an existing file.
         wait: seconds to wait for a process that has the memory open for writing; ``math.inf`` for as long as it takes.
-        progress: see :func:`~worldthread.progress.show_progress`; counts bytes.
+        progress: see :func:`~worldthread.support.progress.show_progress`; counts bytes.
 
     Returns:
         What the memory holds now.

@@ -14,12 +14,12 @@ from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.arguments import require_methods, require_path
-from worldthread.closeable import Closeable
 from worldthread.errors import FormatError, InputError, StoreError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
 from worldthread.stores.exchange import LineReader, write_lines, written_file
+from worldthread.support.arguments import require_methods, require_path
+from worldthread.support.closeable import Closeable
 from worldthread.types import Episode
 
 Durability: TypeAlias = Literal["normal", "full"]

@@ -40,7 +40,7 @@ from worldthread.errors import (
     StoreError,
     StoreLockedError,
 )
-from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
+from worldthread.files.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 from worldthread.stores.base import Durability
 from worldthread.stores.connection import CHANGE_INSIDE_READ, StoreConnection, StoreTransaction
 from worldthread.stores.log_damage import is_damaged_inside

@@ -21,8 +21,8 @@ from typing import IO, Any, Final, cast
 import orjson
 
 from worldthread.errors import FormatError, StoreError
-from worldthread.json_lines import JsonLinesReader
-from worldthread.paths import make_private_folder, replaced_file
+from worldthread.files.json_lines import JsonLinesReader
+from worldthread.files.paths import make_private_folder, replaced_file
 from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.types import Episode
 
@@ -68,7 +68,7 @@ def _write_line(stream: IO[Any], line: bytes) -> None:
 
 @contextmanager
 def written_file(path: Path) -> Iterator[IO[bytes]]:
-    """Replace a file as a whole, or not at all; see :func:`worldthread.paths.replaced_file`.
+    """Replace a file as a whole, or not at all; see :func:`worldthread.files.paths.replaced_file`.
 
     Args:
         path: the file to replace; its folder is made if it is missing.

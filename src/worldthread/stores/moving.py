@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from worldthread.errors import InputError, NotFoundError, StoreError
-from worldthread.progress import Progress, show_progress
 from worldthread.stores.base import NamespaceSize, Store
 from worldthread.stores.rows import texts_of
+from worldthread.support.progress import Progress, show_progress
 from worldthread.types import Episode
 
 _BATCH: Final = 500  # episodes whose vectors are copied together
@@ -56,7 +56,7 @@ def move(
         namespace: copy only this namespace; ``None`` for all of them.
         into: another name for that namespace in the target.
         wait: seconds to wait for a process that writes to the target.
-        progress: see :func:`~worldthread.progress.show_progress`; counts episodes.
+        progress: see :func:`~worldthread.support.progress.show_progress`; counts episodes.
 
     Returns:
         What was copied of each namespace, in order of their names.

@@ -28,7 +28,6 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from worldthread.arguments import require_iterable
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreUnavailableError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
@@ -57,6 +56,7 @@ from worldthread.stores.rows import (
     vector_matrix,
 )
 from worldthread.stores.snapshots import ChangePosition, array_digest, array_of_file, write_array
+from worldthread.support.arguments import require_iterable
 from worldthread.types import Episode
 
 if TYPE_CHECKING:

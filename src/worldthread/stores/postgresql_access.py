@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from worldthread.arguments import require_name
 from worldthread.errors import InputError, StoreError
 from worldthread.stores.postgresql_connection import PostgresAddress, PostgresConnection, PostgresTransaction
 from worldthread.stores.postgresql_tables import GRANT_READING, GRANT_WRITING, REVOKE_ALL, REVOKE_WRITING
 from worldthread.stores.rows import require_name as require_namespace
+from worldthread.support.arguments import require_name
 
 _SCHEMES = ("postgresql://", "postgres://")
 

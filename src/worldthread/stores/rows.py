@@ -10,9 +10,9 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.arguments import require_unicode
 from worldthread.errors import InputError
 from worldthread.stores.codec import decode_episode
+from worldthread.support.arguments import require_unicode
 from worldthread.types import Episode, Fact
 
 TOKEN_BYTES: Final = 8

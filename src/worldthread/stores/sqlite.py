@@ -24,7 +24,6 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.arguments import require_iterable, require_path
 from worldthread.errors import DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
@@ -48,6 +47,7 @@ from worldthread.stores.rows import (
 )
 from worldthread.stores.snapshots import ChangePosition, Snapshots
 from worldthread.stores.vector_rows import VectorRows
+from worldthread.support.arguments import require_iterable, require_path
 from worldthread.types import Episode
 
 _CHUNK: Final = 500  # parameters of one SQL statement; SQLite may allow no more than 999

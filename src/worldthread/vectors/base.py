@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.arguments import require_count, require_finite, require_unicode
-from worldthread.closeable import Closeable
 from worldthread.errors import ClosedError, InputError
+from worldthread.support.arguments import require_count, require_finite, require_unicode
+from worldthread.support.closeable import Closeable
 
 LONGEST_ID: Final = 1000
 """Bytes of the longest id of an item, in UTF-8."""

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from worldthread.server_access import Access, WrongTokens, bearer_token, generate_secret
+from worldthread.support.server_access import Access, WrongTokens, bearer_token, generate_secret
 from worldthread.web.answers import MAX_BODY, MAX_UPLOAD, error_response, is_upload
 
 LOGIN_PATH: Final = "/login"

@@ -13,7 +13,7 @@ from worldthread.web.memories import MemoryLocation
 class AddedPages(Protocol):
     """The pages that another package adds to one server.
 
-    An entry point of the group :data:`worldthread.extensions.PAGES` names what makes it from the
+    An entry point of the group :data:`worldthread.support.extensions.PAGES` names what makes it from the
     :class:`~worldthread.web.app_state.AppState` of the server. That happens before the first page is shown, so what
     takes long to import waits for the first request that needs it.
 

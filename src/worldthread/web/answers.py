@@ -12,7 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worldthread.decoding import decode_json
 from worldthread.errors import (
     InputError,
     MissingExtraError,
@@ -22,6 +21,7 @@ from worldthread.errors import (
     UnknownGameError,
     WorldthreadError,
 )
+from worldthread.files.decoding import decode_json
 from worldthread.web.work import Cancelled
 
 MAX_BODY: Final = 64 * 1024

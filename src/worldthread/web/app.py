@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from worldthread import __version__
 from worldthread.errors import WorldthreadError
-from worldthread.server_access import Access
+from worldthread.support.server_access import Access
 from worldthread.web.access import PageGuard
 from worldthread.web.answers import json_response, render_error
 from worldthread.web.app_state import AppState

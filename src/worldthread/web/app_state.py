@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from worldthread.closeable import Closeable
 from worldthread.errors import ExtensionError, InputError, NotFoundError, ReadOnlyError, WorldthreadError
-from worldthread.extensions import PAGES, extensions, load_extension
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.support.closeable import Closeable
+from worldthread.support.extensions import PAGES, extensions, load_extension
 from worldthread.web.answers import shown_path
 from worldthread.web.edits import Edits
 from worldthread.web.graph_drawing import is_small
@@ -50,7 +50,7 @@ class AppState(Closeable):
         namespace: the memory in the file.
         runs: the folder of what was played, for the pages that show it; it need not exist yet.
         model: name of the chat model; ``None`` for the one that the environment configures.
-        embedder: an embedder or its name; see :class:`~worldthread.memory.Memory`.
+        embedder: an embedder or its name; see :class:`~worldthread.Memory`.
         editable: whether people may change the memory.
         only_this: show no other memory of the file and none of another package, and answer without a model: those who
             see the page may know nothing else.
@@ -90,7 +90,7 @@ class AppState(Closeable):
 
     @property
     def added(self) -> tuple[AddedPages, ...]:
-        """The pages that other packages add (:data:`worldthread.extensions.PAGES`).
+        """The pages that other packages add (:data:`worldthread.support.extensions.PAGES`).
 
         A package that is broken is logged and left out: the pages of the memory do without it.
         """

@@ -15,9 +15,9 @@ from typing import Any, Final
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.documents import SUFFIXES, load
 from worldthread.extract.records import Document
+from worldthread.files.paths import write_private_file
 from worldthread.graph import TemporalGraph
-from worldthread.memory import Memory
-from worldthread.paths import write_private_file
+from worldthread.memory.memory import Memory
 from worldthread.retrieve.text import shown_statement
 from worldthread.types import Episode, Fact, Statement
 from worldthread.web.work import Cancelled, Work
@@ -149,7 +149,7 @@ class Edits:
         return {"episode": episode.id, "undo": self._undo_by_forgetting([episode.id])}
 
     def merge(self, name: str, into: str, reason: str) -> dict[str, Any]:
-        """Record that two names mean the same; see :meth:`worldthread.memory.Memory.merge`."""
+        """Record that two names mean the same; see :meth:`worldthread.Memory.merge`."""
         with self._open_memory() as memory:
             if not memory.about(into) and not memory.timeline(into):
                 raise NotFoundError(f"nothing is known about {into!r}")

@@ -15,7 +15,7 @@ from typing import Any, Final
 from worldthread.extract.when import shown_name
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name
-from worldthread.text import cut, one_line
+from worldthread.support.text import cut, one_line
 from worldthread.types import Fact, Statement, Thesis, Version
 from worldthread.web.name_kinds import name_kind
 from worldthread.web.names import NameIndex

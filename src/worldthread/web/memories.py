@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from worldthread.errors import InputError
 from worldthread.graph import NameLinks, TemporalGraph
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.web.cluster_drawing import ClusterPictures
 from worldthread.web.clusters import NameClusters
 from worldthread.web.names import NameIndex

@@ -37,7 +37,7 @@ from worldthread.web.names import NameIndex
 from worldthread.web.overview import CountedTime
 
 if TYPE_CHECKING:
-    from worldthread.answer import Answer
+    from worldthread.answering.answer import Answer
 
 _NAMES: Final = 20
 _NEIGHBOURS: Final = 40

@@ -16,9 +16,9 @@ def serve(app: ASGIApp, listening: socket.socket, stopping: Callable[[], None] =
 
     Args:
         app: the application; see :func:`worldthread.web.app.create_app`.
-        listening: a socket from :func:`worldthread.server_access.listening_socket`; closed on return.
+        listening: a socket from :func:`worldthread.support.server_access.listening_socket`; closed on return.
         stopping: called when the server begins to end; it should end what would never end by itself.
     """
-    from worldthread.server_connections import run_server
+    from worldthread.support.server_connections import run_server
 
     run_server(app, listening, shutdown_seconds=_SHUTDOWN_SECONDS, has_lifespan=False, stopping=stopping)

@@ -9,8 +9,8 @@ from pkgutil import resolve_name
 from typing import Any, Final
 
 from worldthread.errors import InputError
-from worldthread.foreign_code import require_allowed
-from worldthread.settings import NESTED, Setting, argument_names, settings_of
+from worldthread.support.foreign_code import require_allowed
+from worldthread.support.settings import NESTED, Setting, argument_names, settings_of
 from worldthread_lab.agents.base import Agent, AgentMemory, Decision, Percept
 
 __all__ = [

@@ -14,7 +14,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel, Message
 from worldthread.models.prompts import load_prompt
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread.types import Episode
 from worldthread_lab.agents.base import AgentMemory, Decision, Percept
 from worldthread_lab.agents.memory_modules import MemoryModuleFactory, ModuleContext, Situation, make_memory_module

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
-from worldthread.arguments import require_methods
 from worldthread.extract.base import GameStep
 from worldthread.graph import GraphView, TemporalGraph
+from worldthread.support.arguments import require_methods
 from worldthread.types import Episode, Extraction
 from worldthread_lab.game.extractor import GameExtractor
 

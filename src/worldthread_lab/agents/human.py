@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar, Final
 
 from worldthread.errors import AgentError
-from worldthread.text import count_of
+from worldthread.support.text import count_of
 from worldthread.types import Episode
 from worldthread_lab.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 

@@ -14,7 +14,7 @@ from worldthread.errors import AgentError, AnswerError
 from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.structured import complete_structured
 from worldthread.names import normalise_name
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread_lab.agents.base import AgentMemory, Decision, PerceivingAgent
 from worldthread_lab.agents.valid_actions import valid_actions_text
 from worldthread_lab.agents.worldmap import WorldMap

@@ -7,7 +7,7 @@ from typing import Final
 
 from worldthread.models.chat import Message
 from worldthread.models.prompts import load_prompt
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread_lab.agents.base import Percept
 from worldthread_lab.agents.valid_actions import valid_actions_text
 

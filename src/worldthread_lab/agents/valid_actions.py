@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 
 HEADING: Final = "Valid actions:"
 _NONE: Final = "(none)"

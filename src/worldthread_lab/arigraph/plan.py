@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from worldthread.names import normalise_name
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread_lab.arigraph.json_repair import JsonAnswer, Members, parse_object
 from worldthread_lab.arigraph.text import Failure, FailureReason, Repair, RepairKind
 

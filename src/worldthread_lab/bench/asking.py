@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.models import Embedder
 from worldthread.types import Episode, Hit
 from worldthread_lab.bench.conversations import remember_turns

@@ -14,7 +14,7 @@ import numpy as np
 
 from worldthread.errors import InputError
 from worldthread.extract.episode_builder import MESSAGE_GAP
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.models import Embedder
 from worldthread.retrieve import method as method_named
 from worldthread_lab.bench.datasets.conversations import Conversation, load_beam, load_locomo

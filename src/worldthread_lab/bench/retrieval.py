@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.mirror import Mirror, mirror_index, open_graph
 from worldthread.models import Embedder
 from worldthread.models.base import embed_queries

@@ -41,10 +41,10 @@ def bench_embedder(name: str | None, *, cache: bool) -> Embedder:
     Returns:
         The embedder.
     """
-    from worldthread.memory import Memory
+    from worldthread.files.paths import default_cache_dir, make_private_folder
+    from worldthread.memory.memory import Memory
     from worldthread.models import CachedEmbedder
     from worldthread.models import embedder as embedder_named
-    from worldthread.paths import default_cache_dir, make_private_folder
 
     model = embedder_named(name)
     if not cache:
@@ -683,7 +683,7 @@ def world_memories(
     from worldthread.errors import InputError
     from worldthread.models import chat_model
     from worldthread.models.config import FAKE_MODEL
-    from worldthread.progress import show_progress
+    from worldthread.support.progress import show_progress
     from worldthread_lab.bench.world_memories import analyse_with, chosen_analysis, recorded_analyses
     from worldthread_lab.play.fake_player import FakePlayer
 

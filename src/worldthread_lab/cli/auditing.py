@@ -476,7 +476,7 @@ def contamination(
 
         worldthread bench contamination jericho:games/ztuu.z5 --model ollama/qwen2.5:7b --limit 20 --json
     """
-    from worldthread.progress import show_progress
+    from worldthread.support.progress import show_progress
     from worldthread_lab.bench.contamination import measure, questions_of, sample_questions
     from worldthread_lab.play.sweep import require_statistics
 

@@ -20,7 +20,7 @@ _KEPT: Final = {
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Add the commands to an app: the entry point of the group :data:`worldthread.extensions.COMMANDS`.
+    """Add the commands to an app: the entry point of the group :data:`worldthread.support.extensions.COMMANDS`.
 
     Args:
         app: takes the commands.

@@ -35,7 +35,7 @@ from worldthread_lab.cli.running import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from worldthread.memory import Memory
+    from worldthread.memory.memory import Memory
     from worldthread_lab.play.loop import Play
     from worldthread_lab.play.run import Run
     from worldthread_lab.play.step_record import StepRecord
@@ -138,7 +138,7 @@ def play(
     """
     from rich.console import Console
 
-    from worldthread.memory import Memory
+    from worldthread.memory.memory import Memory
     from worldthread_lab.play.run_files import play_in, read_summary, typed_in
     from worldthread_lab.play.run_summary import has_all_figures
     from worldthread_lab.play.trajectory import TRAJECTORY_FILE
@@ -328,7 +328,7 @@ def run_folder(out: Path | None, name: str) -> Path:
         InputError: the folder already has a run, or cannot be created.
         FormatError: the folder holds a link.
     """
-    from worldthread.paths import make_private_folder
+    from worldthread.files.paths import make_private_folder
     from worldthread_lab.play.run_files import require_own_files
     from worldthread_lab.play.trajectory import TRAJECTORY_FILE
 

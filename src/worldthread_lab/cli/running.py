@@ -232,7 +232,7 @@ def runs_of(
         ModelError, GameError, MissingExtraError: see :func:`~worldthread_lab.play.runs.require_playable`.
     """
     from worldthread.models.config import model_name
-    from worldthread.settings import settings_of
+    from worldthread.support.settings import settings_of
     from worldthread_lab.agents import agent_class, agent_options, agent_settings
     from worldthread_lab.agents.memory_modules import memory_module_class
     from worldthread_lab.envs import spec_of

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from worldthread.cli.output import number_of
 from worldthread.graph import GraphView
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread_lab.agents.worldmap import WorldMap
 from worldthread_lab.game import vocabulary as v
 from worldthread_lab.play.map_layout import Cell, Link, MapLayout, lay_out, room_names

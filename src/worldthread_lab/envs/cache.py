@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from worldthread.errors import GenerationError
-from worldthread.paths import CACHE_VARIABLE, default_cache_dir
+from worldthread.files.paths import CACHE_VARIABLE, default_cache_dir
 
 
 def cached_game(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from worldthread.errors import EpisodeOverError, InputError
 from worldthread.names import normalise_name
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread_lab.envs.base import Environment, Info, Proposition, Truth, require_action, require_running
 from worldthread_lab.envs.houses import grow_house
 from worldthread_lab.envs.spec import GameSpec

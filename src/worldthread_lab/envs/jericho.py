@@ -104,7 +104,7 @@ class JerichoEnvironment(RestorableEnvironment):
         seed: the seed of :meth:`reset` when it gets none. 0 is the game's own seed, with which its walkthrough wins.
         goal: the task in words; these games state none themselves.
         max_moves: the episode is truncated after this many moves; ``None``: no limit.
-        cache_dir: root of the cache of valid actions; default :func:`worldthread.paths.default_cache_dir`.
+        cache_dir: root of the cache of valid actions; default :func:`worldthread.files.paths.default_cache_dir`.
         valid_actions: which valid actions to list; with ``False``, ``Info.valid_actions`` is ``None``.
         inventory: whether to look at the inventory after every move; without, ``Info.inventory`` is ``None``.
         stochastic: whether random events differ after each :meth:`reset`; else the seed decides them.

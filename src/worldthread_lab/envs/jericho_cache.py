@@ -18,7 +18,7 @@ from typing import Final
 from filelock import FileLock
 
 from worldthread.errors import GenerationError
-from worldthread.paths import CACHE_VARIABLE, default_cache_dir
+from worldthread.files.paths import CACHE_VARIABLE, default_cache_dir
 from worldthread_lab.envs.jericho_actions import FINDER_VERSION
 from worldthread_lab.envs.jericho_state import DIGEST_VERSION
 
@@ -39,7 +39,7 @@ class ActionCache:
 
     Args:
         game: digest of the game file, as hexadecimal text.
-        cache_dir: root of the cache; default :func:`~worldthread.paths.default_cache_dir`.
+        cache_dir: root of the cache; default :func:`~worldthread.files.paths.default_cache_dir`.
 
     Raises:
         GenerationError: the folder cannot be written, or the file is damaged.

@@ -27,8 +27,8 @@ from pkgutil import resolve_name
 from typing import Any, Literal
 
 from worldthread.errors import InputError, MissingExtraError, UnknownGameError
-from worldthread.foreign_code import require_allowed
-from worldthread.settings import Setting, settings_of
+from worldthread.support.foreign_code import require_allowed
+from worldthread.support.settings import Setting, settings_of
 from worldthread_lab.envs.base import Environment
 from worldthread_lab.envs.files import GAMES_VARIABLE, find_game_file, is_in_game_folder, near_names
 from worldthread_lab.envs.spec import GameSpec
@@ -166,7 +166,8 @@ def make(
         goal: the task in words, for games that state none or state it badly; appended to the first observation.
         max_moves: the episode is truncated after this many moves, 1 or more. ``None``: the game's own limit
             (:attr:`GameSpec.default_max_moves`; for game files :data:`FILE_MAX_MOVES`); ``math.inf``: no limit.
-        cache_dir: folder for generated games and valid actions; default :func:`worldthread.paths.default_cache_dir`.
+        cache_dir: folder for generated games and valid actions; by default
+            :func:`worldthread.files.paths.default_cache_dir`.
         options: keyword arguments for the factory of the game. Z-machine games take ``valid_actions="jericho"`` for
             jericho's own list, ``valid_actions=False`` for none, which saves the time to find them, and
             ``inventory=False``; they and NetHack take ``stochastic=True``, with which random events differ after each

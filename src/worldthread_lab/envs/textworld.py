@@ -201,7 +201,7 @@ def generated_textworld(
         seed: seed of :meth:`~worldthread_lab.envs.base.Environment.reset` when it gets none.
         goal: the task in words, instead of the game's own.
         max_moves: the episode is truncated after this many moves; ``None``: no limit.
-        cache_dir: root of the cache; default :func:`worldthread.paths.default_cache_dir`.
+        cache_dir: root of the cache; default :func:`worldthread.files.paths.default_cache_dir`.
         environment: the class of the result; ``None``: :class:`TextWorldEnvironment`.
 
     Returns:

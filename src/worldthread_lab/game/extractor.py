@@ -26,7 +26,7 @@ from typing import Final
 from worldthread.extract.base import GameStep
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread.types import Ending, Extraction, Fact, Thesis
 from worldthread_lab.game import vocabulary as v
 from worldthread_lab.game.contents import extract_contents

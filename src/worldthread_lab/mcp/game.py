@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from worldthread.errors import GameError, InputError
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.stores import SQLiteStore
 from worldthread.types import Episode
 from worldthread_lab.envs import make, spec_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from worldthread.errors import AgentError, InputError, NotFoundError
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.names import normalise_name
 from worldthread.types import Episode, Extraction, Fact
 from worldthread_lab.agents.base import AgentMemory, Decision, PerceivingAgent, Percept

@@ -10,7 +10,7 @@ from typing import Final
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
-from worldthread.text import OMISSION, count_of, cut, one_line
+from worldthread.support.text import OMISSION, count_of, cut, one_line
 from worldthread.types import Episode, Fact, Hit, Statement
 from worldthread_lab.agents.prompting import shorten
 from worldthread_lab.agents.reflact.critic import action_key

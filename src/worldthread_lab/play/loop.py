@@ -17,7 +17,7 @@ from worldthread.errors import BudgetError, InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread.types import Episode, Statement
 from worldthread_lab.agents.base import Agent, Decision, Percept
 from worldthread_lab.agents.model_agent import ModelAgent

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from worldthread.errors import InputError, WorldthreadError
-from worldthread.regular_files import open_regular
+from worldthread.files.regular_files import open_regular
 from worldthread_lab.play.run import PERSON, Run
 from worldthread_lab.play.run_files import SUMMARY_FILE, read_summary, run_of
 from worldthread_lab.play.run_summary import require_all_figures

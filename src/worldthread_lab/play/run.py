@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from worldthread.decoding import convert
 from worldthread.errors import InputError
+from worldthread.files.decoding import convert
 from worldthread.models.prompts import PromptSet, decode_prompts
 
 RULES: Final = 4

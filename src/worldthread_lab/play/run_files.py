@@ -21,10 +21,10 @@ from typing import Any, Final
 import orjson
 
 from worldthread.errors import FormatError, InputError, ReplayError
+from worldthread.files.paths import write_private_file
+from worldthread.files.regular_files import open_regular, require_no_links
 from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
-from worldthread.paths import write_private_file
-from worldthread.regular_files import open_regular, require_no_links
 from worldthread_lab.agents import AgentMemory, Decision, agent_class, require_agent
 from worldthread_lab.envs.registry import require_known_game
 from worldthread_lab.play.loop import Play
@@ -167,7 +167,7 @@ def play_in(
 
 def _save_module_memory(play: Play, folder: Path) -> None:
     """Write the graph that the memory module built to a memory file of its own, in place of an earlier one."""
-    from worldthread.memory import Memory
+    from worldthread.memory.memory import Memory
 
     if play.agent.module_graph is None:
         return

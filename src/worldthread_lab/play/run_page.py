@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from worldthread.errors import InputError, MissingExtraError
+from worldthread.files.paths import write_private_file
 from worldthread.graph import GraphView
-from worldthread.memory import Memory
-from worldthread.paths import write_private_file
+from worldthread.memory.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread_lab.agents.worldmap import WorldMap
 from worldthread_lab.game import vocabulary as v

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from worldthread.decoding import convert
 from worldthread.errors import InputError
+from worldthread.files.decoding import convert
 from worldthread_lab.play.audit import AuditResult
 
 _LARGEST: Final = 1e15

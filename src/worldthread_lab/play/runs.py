@@ -11,7 +11,7 @@ from worldthread.errors import InputError, ModelConfigError
 from worldthread.graph import TemporalGraph
 from worldthread.models.config import FAKE_MODEL
 from worldthread.models.prompts import use_prompts
-from worldthread.settings import as_arguments, require_settings, settings_of
+from worldthread.support.settings import as_arguments, require_settings, settings_of
 from worldthread_lab.agents import Agent, AgentMemory, agent_class, agent_options, agent_settings
 from worldthread_lab.agents.memory_modules import memory_module_class
 from worldthread_lab.play.loop import Play

@@ -18,10 +18,10 @@ from typing import Any, Final
 
 import orjson
 
-from worldthread.closeable import Closeable
 from worldthread.errors import FormatError, InputError, MissingExtraError
-from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
-from worldthread.regular_files import open_regular, require_no_links
+from worldthread.files.json_lines import JsonLinesReader, JsonLinesWriter
+from worldthread.files.regular_files import open_regular, require_no_links
+from worldthread.support.closeable import Closeable
 from worldthread_lab.play.run import Run, decode_run, run_settings
 from worldthread_lab.play.run_files import play_in, read_summary
 from worldthread_lab.play.run_summary import has_all_figures, require_figures

@@ -17,12 +17,12 @@ from typing import Annotated, Any, Final
 import msgspec
 import orjson
 
-from worldthread.closeable import Closeable
-from worldthread.decoding import convert
 from worldthread.errors import FormatError, InputError
-from worldthread.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
-from worldthread.regular_files import MAX_BYTES, open_regular, require_no_links
-from worldthread.text import cut
+from worldthread.files.decoding import convert
+from worldthread.files.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
+from worldthread.files.regular_files import MAX_BYTES, open_regular, require_no_links
+from worldthread.support.closeable import Closeable
+from worldthread.support.text import cut
 from worldthread_lab.play.run_summary import require_figures
 
 TRAJECTORY_FORMAT: Final = "worldthread-trajectory"

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
-from worldthread.settings import Setting, require_settings, settings_of
+from worldthread.support.settings import Setting, require_settings, settings_of
 from worldthread_lab.agents import agent_class, agent_settings
 from worldthread_lab.agents.memory_modules import memory_module_class
 from worldthread_lab.envs.registry import game_settings

@@ -15,10 +15,10 @@ import msgspec
 
 from worldthread import __version__
 from worldthread.errors import InputError, NotFoundError, UnknownGameError, WorldthreadError
+from worldthread.files.paths import make_private_folder
 from worldthread.installation import install_command
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.models.config import FAKE_MODEL, model_name
-from worldthread.paths import make_private_folder
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.answers import escape_surrogates
 from worldthread_lab.agents import AGENTS, Agent, agent_class, agent_options

@@ -21,9 +21,9 @@ from typing import Any, Final, Generic, TypeVar
 import orjson
 
 from worldthread.errors import FormatError, InputError, NotFoundError, WorldthreadError
-from worldthread.json_lines import JsonLinesReader
+from worldthread.files.json_lines import JsonLinesReader
+from worldthread.files.regular_files import open_regular, require_no_links
 from worldthread.models.recording_file import RecordedCall, Recording, read_recording
-from worldthread.regular_files import open_regular, require_no_links
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.memories import MemoryLocation
 from worldthread_lab.play.run import PERSON, Run, decode_run

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import AgentError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
-from worldthread.memory import Memory
 from worldthread_lab.agents import make_agent
 from worldthread_lab.agents.base import Percept
 from worldthread_lab.envs import make

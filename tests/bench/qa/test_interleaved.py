@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import InputError
-from worldthread.memory import Memory
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from worldthread import Memory
 from worldthread.caches import open_cache
 from worldthread.errors import AnswerError, InputError
-from worldthread.memory import Memory
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat

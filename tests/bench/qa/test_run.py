@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.answer import PROMPT_VERSIONS
+from worldthread.answering.answer import PROMPT_VERSIONS
 from worldthread.cli.main import app
 from worldthread.errors import BudgetError, FormatError, InputError, ModelCallError, StoreLockedError
 from worldthread.models.chat import ChatRequest

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 import pytest
 
-from worldthread.memory import Memory
+from worldthread import Memory
 from worldthread.models.fake import FakeEmbedder
 from worldthread.types import Episode, Extraction, Fact
 from worldthread_lab.agents import AGENTS, agent_class, agent_options

@@ -11,7 +11,6 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from worldthread.arguments import require_count, require_unicode
 from worldthread.errors import AnswerError, InputError
 from worldthread.extract.groups import CHARACTERS_BEFORE, MESSAGES_BEFORE, EpisodeGroup
 from worldthread.extract.model.answers import TEXT_LIMIT, names_in, numbered, one_space, problem_of, verbatim
@@ -35,6 +34,7 @@ from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured
 from worldthread.names import normalise_name
+from worldthread.support.arguments import require_count, require_unicode
 from worldthread.types import Ending, Episode, Extraction, Statement
 
 INSTRUCTION_LIMIT: Final = 4000

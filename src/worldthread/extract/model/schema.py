@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from worldthread.arguments import require_name
 from worldthread.errors import InputError
 from worldthread.names import normalise_name
+from worldthread.support.arguments import require_name
 
 _VALUES: Final = {"string": "text", "integer": "number", "number": "number", "boolean": "yes or no"}
 _DATES: Final = {"date": "date", "date-time": "date", "time": "time"}

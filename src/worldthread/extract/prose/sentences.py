@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from worldthread.extract.prose.mail_parts import foreign_lines, quoted_clauses
 from worldthread.extract.prose.words import WORDS
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 
 LONGEST_SENTENCE: Final = 1000
 """Characters. A longer sentence is cut after the last clause that fits, else the last word, else at the limit."""

@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 from worldthread.errors import InputError
-from worldthread.settings import require_settings, settings_of
+from worldthread.support.settings import require_settings, settings_of
 from worldthread_lab.agents.memory_modules.base import MemoryModule, ModelCaller, ModuleContext, Situation
 
 __all__ = [

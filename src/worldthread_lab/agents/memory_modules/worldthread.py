@@ -13,7 +13,7 @@ from worldthread.names import normalise_name
 from worldthread.retrieve import DEFAULT_METHOD
 from worldthread.retrieve import method as retrieval_method
 from worldthread.retrieve.query import names_in
-from worldthread.text import count_of
+from worldthread.support.text import count_of
 from worldthread.types import Episode, Fact, Hit, Kind, Thesis
 from worldthread_lab.agents.base import RecalledItem
 from worldthread_lab.agents.memory_modules.base import (
@@ -57,7 +57,7 @@ class WorldthreadModule(MemoryModule):
     unexplored exits comes from it too.
 
     Args:
-        context: its memory is a :class:`~worldthread.record.Record`, or a bare
+        context: its memory is a :class:`~worldthread.memory.record.Record`, or a bare
             :class:`~worldthread.graph.TemporalGraph`.
         statements: how many statements retrieval adds at most. The default was chosen by hand.
         moments: how many past observations it adds at most. The default equals that of the published AriGraph code.
@@ -93,7 +93,7 @@ class WorldthreadModule(MemoryModule):
         self._search = self._make_search()
 
     def _make_search(self) -> Search:
-        from worldthread.record import Record
+        from worldthread.memory.record import Record
 
         memory = self.context.memory
         graph = memory.graph if isinstance(memory, Record) else memory

@@ -11,7 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread_lab.agents.reflact.settings import DEFAULT_SETTINGS, ReflActSettings
 from worldthread_lab.game.commands import direction_of
 from worldthread_lab.game.vocabulary import OPPOSITE

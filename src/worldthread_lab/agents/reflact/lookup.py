@@ -9,7 +9,7 @@ from typing import Final
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import GraphView
 from worldthread.names import match_name, normalise_name
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread.types import Fact
 from worldthread_lab.agents.whereabouts import Whereabouts
 from worldthread_lab.agents.worldmap import WorldMap

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, ClassVar, Final
 from uuid import uuid4
 
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.models.fake import FakeEmbedder
 from worldthread_lab.bench.adversarial.cognee import Cognee
 from worldthread_lab.bench.adversarial.graphiti import Graphiti

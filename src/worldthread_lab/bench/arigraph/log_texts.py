@@ -17,8 +17,8 @@ from typing import Final, Protocol, TypeVar
 
 import msgspec
 
-from worldthread.decoding import decoder_of
 from worldthread.errors import FormatError, InputError
+from worldthread.files.decoding import decoder_of
 from worldthread.types import Fact
 from worldthread_lab.arigraph.plan import ActionAnswer, parse_action, parse_plan
 from worldthread_lab.arigraph.text import Failure, FailureReason, Repair, parse_outdated, parse_triplets

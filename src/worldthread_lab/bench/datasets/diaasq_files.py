@@ -18,7 +18,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from worldthread.errors import FormatError
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread_lab.bench.datasets.files import first_character, read_array, read_lines
 
 Polarity: TypeAlias = Literal["positive", "negative", "neutral"]

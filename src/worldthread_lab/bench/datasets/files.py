@@ -13,8 +13,8 @@ from typing import IO, Any, Final, NoReturn, TypeVar, cast
 
 import msgspec
 
-from worldthread.decoding import convert, decoder_of
 from worldthread.errors import FormatError, InputError
+from worldthread.files.decoding import convert, decoder_of
 from worldthread.types import Fact
 
 T = TypeVar("T")

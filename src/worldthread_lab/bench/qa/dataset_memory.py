@@ -15,10 +15,10 @@ import numpy as np
 from worldthread.errors import InputError
 from worldthread.extract.base import Extractor
 from worldthread.extract.prose.extractor import ProseExtractor
-from worldthread.memory import Memory
+from worldthread.files.paths import make_private_folder
+from worldthread.memory.memory import Memory
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel
-from worldthread.paths import make_private_folder
 from worldthread.retrieve import RetrievalIndex
 from worldthread.types import Episode, Extraction, Fact
 from worldthread_lab.bench.datasets import Dataset

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from worldthread.answer import Answer
+from worldthread.answering.answer import Answer
 from worldthread.errors import AnswerError, InputError
 from worldthread.models.chat import ChatRequest
 from worldthread.models.prompts import load_prompt

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from worldthread.answer import Answer
+from worldthread.answering.answer import Answer
 from worldthread.errors import InputError
 from worldthread.models import Embedder
 from worldthread.models.base import embed_queries
@@ -45,7 +45,7 @@ RECALL_TOKENS: Final = 3000
 
 
 class RecallSource(Protocol):
-    """A source of retrieval, such as :class:`~worldthread.record.Record`."""
+    """A source of retrieval, such as :class:`~worldthread.memory.record.Record`."""
 
     def index(self) -> AbstractContextManager[RetrievalIndex]:
         """Return the up-to-date index; the graph cannot change inside the context."""

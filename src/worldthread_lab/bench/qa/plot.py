@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from worldthread.paths import write_private_file
+from worldthread.files.paths import write_private_file
 from worldthread_lab.bench.qa.groups import ConfigurationGroup
 from worldthread_lab.bench.qa.personalai import UNRESTRICTED, personalai
 

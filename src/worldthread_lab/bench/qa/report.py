@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Final
 
 from worldthread.errors import InputError
-from worldthread.paths import make_private_folder, write_private_file
+from worldthread.files.paths import make_private_folder, write_private_file
 from worldthread_lab.bench.qa.groups import Cell, ConfigurationGroup, describe_metric, groups_of
 from worldthread_lab.bench.qa.memory_tables import memory_tables
 from worldthread_lab.bench.qa.personalai import RESTRICTIONS, UNRESTRICTED

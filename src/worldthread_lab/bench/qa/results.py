@@ -12,9 +12,9 @@ from typing import Any, Final, Self
 import msgspec
 import orjson
 
-from worldthread.closeable import Closeable
-from worldthread.decoding import convert
-from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
+from worldthread.files.decoding import convert
+from worldthread.files.json_lines import JsonLinesReader, JsonLinesWriter
+from worldthread.support.closeable import Closeable
 from worldthread_lab.bench.qa.retrieval_spec import RetrievalSpec
 
 FORMAT: Final = 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from worldthread.answer import PROMPT_VERSIONS
+from worldthread.answering.answer import PROMPT_VERSIONS
 from worldthread.errors import (
     AnswerError,
     BudgetError,
@@ -18,7 +18,7 @@ from worldthread.errors import (
     ModelError,
     ReplayError,
 )
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel
 from worldthread.models.configured import ConfiguredChat

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from worldthread.caches import Cache
-from worldthread.decoding import decode_json
+from worldthread.files.decoding import decode_json
 from worldthread.graph import TemporalGraph
 from worldthread.types import Kind
 

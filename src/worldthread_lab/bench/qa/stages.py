@@ -24,8 +24,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.answer import Answer, AnswerContext
-from worldthread.answer import answer as answer_from
+from worldthread.answering.answer import Answer, AnswerContext
+from worldthread.answering.answer import answer as answer_from
 from worldthread.errors import InputError
 from worldthread.extract.prose.entities import entities as prose_entities
 from worldthread.models.chat import ChatModel, ChatRequest
@@ -213,7 +213,7 @@ class SimilarityFilter:
 
 @dataclass(frozen=True)
 class Answerer:
-    """Answers with reasoning from as many hits as fit into the prompt, see :func:`worldthread.answer.answer`.
+    """Answers with reasoning from as many hits as fit into the prompt, see :func:`worldthread.answering.answer.answer`.
 
     Args:
         max_tokens: the most tokens that the statements take in the prompt, as an estimate.

@@ -62,7 +62,7 @@ class FinishedPlay:
     @cached_property
     def built_graph_growth(self) -> GrowthCurve | None:
         """The growth of the graph that a model built in the memory module; ``None`` if the module builds none."""
-        from worldthread.memory import Memory
+        from worldthread.memory.memory import Memory
 
         path = self.folder / MODULE_MEMORY_FILE
         if not path.is_file():

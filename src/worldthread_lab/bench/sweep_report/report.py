@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from worldthread.errors import MissingExtraError
-from worldthread.paths import write_private_file
-from worldthread.regular_files import require_no_links
-from worldthread.text import count_of
+from worldthread.files.paths import write_private_file
+from worldthread.files.regular_files import require_no_links
+from worldthread.support.text import count_of
 from worldthread_lab.bench.sweep_report.plays import Sweep, all_plays, read_sweep, render_settings
 from worldthread_lab.bench.sweep_report.plots import Plot, plots_of
 from worldthread_lab.bench.sweep_report.tables import NOTHING, AgentTable, in_markdown

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from worldthread.text import count_of, one_line
+from worldthread.support.text import count_of, one_line
 from worldthread_lab.bench.sweep_report.plays import PlayGroup
 from worldthread_lab.bench.sweep_report.published import Figure
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread_lab.envs.nethack.console import Reply
 from worldthread_lab.envs.nethack.describe import inventory
 from worldthread_lab.envs.nethack.engine import ESCAPE

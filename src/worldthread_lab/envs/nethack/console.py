@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from worldthread.errors import GameError
-from worldthread.text import one_line
+from worldthread.support.text import one_line
 from worldthread_lab.envs.nethack.engine import ESCAPE, RETURN, NetHackEngine
 
 Reply: TypeAlias = tuple[str, str]

@@ -6,7 +6,7 @@ line of its own, and the lines after it are about that place.
 
 from __future__ import annotations
 
-from worldthread.text import count_of
+from worldthread.support.text import count_of
 from worldthread_lab.envs.nethack.engine import COLUMNS
 from worldthread_lab.envs.nethack.game import Game
 from worldthread_lab.envs.nethack.level import AROUND, LevelRegion

@@ -21,9 +21,9 @@ from typing import IO, Any, Final
 import orjson
 from filelock import FileLock, Timeout
 
-from worldthread.closeable import Closeable
 from worldthread.errors import ClosedError, FormatError, InputError, StoreError, StoreLockedError
-from worldthread.paths import FILE_MODE, make_private_folder, private_opener
+from worldthread.files.paths import FILE_MODE, make_private_folder, private_opener
+from worldthread.support.closeable import Closeable
 
 _LINE_END: Final = b"\n"
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from worldthread.errors import NotFoundError
-from worldthread.ingestion import Remembered
+from worldthread.memory.ingestion import Remembered
 from worldthread.telemetry import Operation, Traced
 from worldthread.types import Episode, Recall
 
@@ -29,8 +29,8 @@ def _remembered(operation: Operation, memory: _Named, result: Remembered) -> Non
             _STORE: memory.namespace,
             _COUNT: len(result.episodes),
             _RECORD: result.episodes[0] if len(result.episodes) == 1 else None,
-            "worldthread.record.added": result.added,
-            "worldthread.record.unread": result.unread,
+            "worldthread.memory.record.added": result.added,
+            "worldthread.memory.record.unread": result.unread,
         }
     )
     operation.record_content(lambda: {"gen_ai.memory.records": list(_records(memory, result.episodes))})

@@ -328,7 +328,7 @@ def run_server(
 
     Args:
         app: the application.
-        listening: a socket from :func:`worldthread.server_access.listening_socket`; closed on return.
+        listening: a socket from :func:`worldthread.support.server_access.listening_socket`; closed on return.
         shutdown_seconds: how long running requests may take when the server ends.
         has_lifespan: whether the application takes the events of its lifespan.
         stopping: called when the server begins to end, before it waits for running requests.

@@ -6,13 +6,13 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Final, Literal, TypeAlias, cast
 
-from worldthread.arguments import require_query, require_string, require_subset
 from worldthread.errors import InputError
 from worldthread.graph.conditions import All, Condition, KindIn, LabelIn, MetadataIn, Not, RelationIn, Some, TimeIn
 from worldthread.graph.provenances import compared_value
+from worldthread.memory.record import to_world_time
 from worldthread.names import normalise_name
 from worldthread.provenance import MetadataValue, metadata_value
-from worldthread.record import to_world_time
+from worldthread.support.arguments import require_query, require_string, require_subset
 from worldthread.types import KINDS, Kind, TimeLike
 
 Names: TypeAlias = str | Collection[str]

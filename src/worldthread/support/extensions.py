@@ -33,7 +33,7 @@ PROMPTS: Final = "worldthread.prompts"
 """The group of packages whose prompts can be replaced, by area; see :mod:`worldthread.models.prompts`."""
 
 SETTINGS: Final = "worldthread.settings"
-"""The group of parts that have settings, each a :class:`worldthread.settings.SettingsPart`."""
+"""The group of parts that have settings, each a :class:`worldthread.support.settings.SettingsPart`."""
 
 TOOLS: Final = "worldthread.tools"
 """The group of servers of MCP tools, by what they serve instead of a memory; see :mod:`worldthread.mcp.prepared`."""

@@ -68,7 +68,7 @@ class BatchReading:
 
 
 class BatchReaders(Protocol):
-    """Reads and embeds batches elsewhere; :class:`~worldthread.bulk.RayReaders` does so on a Ray cluster."""
+    """Reads and embeds batches elsewhere; :class:`~worldthread.memory.bulk.RayReaders` does so on a Ray cluster."""
 
     @property
     def batch(self) -> int:

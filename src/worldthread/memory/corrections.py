@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from worldthread.arguments import require_string, require_unicode
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
 from worldthread.names import normalise_name, normalise_text
 from worldthread.provenance import Labels
+from worldthread.support.arguments import require_string, require_unicode
 from worldthread.types import Ending, Episode, Extraction, Fact, Statement, Thesis, Version
 
 StatementLike: TypeAlias = Statement | tuple[str, str, str]

@@ -12,7 +12,38 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from worldthread.arguments import (
+from worldthread.errors import InputError, NotFoundError
+from worldthread.extract.base import USER, is_of_text_reader
+from worldthread.graph import GraphView, TemporalGraph
+from worldthread.graph.view import by_names, timeline_order
+from worldthread.memory.corrections import (
+    StatementLike,
+    correction,
+    episodes_stating,
+    meant_labels,
+    statement_of,
+    update,
+)
+from worldthread.memory.filters import Filter, condition_of, user_asked_for
+from worldthread.memory.index import MemoryIndex
+from worldthread.memory.ingestion import Content, Ingestion, Remembered
+from worldthread.memory.merging import MergeSuggestion, merging, suggestions, user_meant
+from worldthread.memory.models import MemoryModels
+from worldthread.memory.record import (
+    Record,
+    describe_store,
+    known_keys,
+    next_time,
+    theses_naming,
+    to_asked_time,
+    to_world_time,
+)
+from worldthread.memory.telemetry import changing, forgetting, recalling, remembering
+from worldthread.memory.vectors import MemoryVectors
+from worldthread.names import normalise_name
+from worldthread.provenance import TIMEZONE, Labels, MetadataValue, require_metadata
+from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
+from worldthread.support.arguments import (
     require_count,
     require_finite,
     require_methods,
@@ -22,49 +53,25 @@ from worldthread.arguments import (
     require_subset,
     require_unicode,
 )
-from worldthread.closeable import Closeable
-from worldthread.corrections import StatementLike, correction, episodes_stating, meant_labels, statement_of, update
-from worldthread.errors import InputError, NotFoundError
-from worldthread.extract.base import USER, is_of_text_reader
-from worldthread.filters import Filter, condition_of, user_asked_for
-from worldthread.graph import GraphView, TemporalGraph
-from worldthread.graph.view import by_names, timeline_order
-from worldthread.ingestion import Content, Ingestion, Remembered
-from worldthread.memory_index import MemoryIndex
-from worldthread.memory_models import MemoryModels
-from worldthread.memory_telemetry import changing, forgetting, recalling, remembering
-from worldthread.memory_vectors import MemoryVectors
-from worldthread.merging import MergeSuggestion, merging, suggestions, user_meant
-from worldthread.names import normalise_name
-from worldthread.places import episode_place, place_as_text, version_place
-from worldthread.progress import Progress, show_progress
-from worldthread.provenance import TIMEZONE, Labels, MetadataValue, require_metadata
-from worldthread.record import (
-    Record,
-    describe_store,
-    known_keys,
-    next_time,
-    theses_naming,
-    to_asked_time,
-    to_world_time,
-)
-from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
+from worldthread.support.closeable import Closeable
+from worldthread.support.places import episode_place, place_as_text, version_place
+from worldthread.support.progress import Progress, show_progress
+from worldthread.support.timings import timed
 from worldthread.telemetry import operation, step
-from worldthread.timings import timed
 from worldthread.types import KINDS, AskedTime, Episode, Fact, Interval, Kind, Page, Recall, TimeLike, Version
 
 if TYPE_CHECKING:
-    from worldthread.answer import Answer
+    from worldthread.answering.answer import Answer
     from worldthread.answering.quotations import Spot
-    from worldthread.bulk.readers import BatchReaders
     from worldthread.extract.base import Extractor
+    from worldthread.memory.bulk.readers import BatchReaders
     from worldthread.models import Embedder
     from worldthread.models.chat import ChatModel
     from worldthread.retrieve.rerank import Reranker
 
 _TIMEZONE_VARIABLE: Final = "WORLDTHREAD_TIMEZONE"
 _FOR_QUESTIONS: Final = tuple(
-    f"worldthread.{name}" for name in ("answer", "retrieve.rerank", "retrieve.search", "retrieve.thread")
+    f"worldthread.{name}" for name in ("answering.answer", "retrieve.rerank", "retrieve.search", "retrieve.thread")
 )
 
 
@@ -112,7 +119,7 @@ class Memory(Closeable):
 
     Attributes:
         record: the episodes and their graph, for agents and other programs that work episode by episode; see
-            :class:`~worldthread.record.Record`.
+            :class:`~worldthread.memory.record.Record`.
 
     Raises:
         InputError: an argument cannot be used.
@@ -356,8 +363,8 @@ class Memory(Closeable):
             progress: ``True`` shows a progress bar of the passages on standard error, ``False`` shows none; ``None``
                 shows one when standard error is a terminal. A function is called instead with the number of passages
                 done and the total, which is ``None`` for an iterator.
-            readers: read and embed in other processes, see :class:`worldthread.bulk.RayReaders`; the result is the
-                same. ``None`` reads here.
+            readers: read and embed in other processes, see :class:`worldthread.memory.bulk.RayReaders`; the result is
+                the same. ``None`` reads here.
             wait: see :meth:`remember`.
 
         Returns:
@@ -372,7 +379,7 @@ class Memory(Closeable):
         labels = Labels(user, agent, session, require_metadata(metadata))
         ingestion = self._ingestion
         if readers is not None:
-            from worldthread.bulk.ingestion import BulkIngestion
+            from worldthread.memory.bulk.ingestion import BulkIngestion
 
             ingestion = BulkIngestion(self._store, self._index, self._models, self._user, readers, self._timezone)
         return ingestion.remember_many(contents, at, source, self._clock(), progress, labels, wait=wait)
@@ -438,7 +445,7 @@ class Memory(Closeable):
         Args:
             episode: an episode or its id.
             entity: a name. Removes every episode that states something about it or names it anywhere in its text; see
-                :meth:`~worldthread.record.Record.episodes_about`.
+                :meth:`~worldthread.memory.record.Record.episodes_about`.
             statement: the id of a fact or a thesis. Removes every episode that states it, with all else that it says.
                 If several users state it, ``where`` must say whose.
             where: with ``entity`` or ``statement``: only episodes that meet this filter. Alone: all that meet it.
@@ -815,8 +822,8 @@ class Memory(Closeable):
             AnswerError: the model's answer could not be used.
             ModelError: the model could not be asked.
         """
-        from worldthread.answer import AnswerContext, answer, answer_without_model
         from worldthread.answering import MemoryAccess
+        from worldthread.answering.answer import AnswerContext, answer, answer_without_model
 
         def recall(
             text: str, k: int, kinds: Collection[Kind] = KINDS, asked_time: AskedTime | None = _NOT_READ

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from worldthread.arguments import require_methods
 from worldthread.errors import InputError
 from worldthread.models.cached import CachedEmbedder
+from worldthread.support.arguments import require_methods
 
 if TYPE_CHECKING:
     from worldthread.extract.base import Extractor
@@ -26,9 +26,9 @@ class MemoryModels:
     any file is created.
 
     Args:
-        model: see :class:`~worldthread.memory.Memory`.
-        extractor: see :class:`~worldthread.memory.Memory`.
-        embedder: see :class:`~worldthread.memory.Memory`.
+        model: see :class:`~worldthread.Memory`.
+        extractor: see :class:`~worldthread.Memory`.
+        embedder: see :class:`~worldthread.Memory`.
 
     Raises:
         InputError: an argument cannot be used.

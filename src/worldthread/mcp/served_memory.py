@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 from worldthread.errors import InputError
-from worldthread.memory import Memory
+from worldthread.memory.memory import Memory
 
 _CLIENT: ContextVar[tuple[tuple[str, ...], bool] | None] = ContextVar(
     "namespaces of the client, and whether it writes", default=None

@@ -1,7 +1,7 @@
 """Remembering with readers in other processes: they read and embed, one process records in order.
 
-What is recorded is what :class:`~worldthread.ingestion.Ingestion` alone would have recorded, whatever order the readers
-finish in: texts are divided, dropped when known, put together for a model, and settled in the same steps.
+What is recorded is what :class:`~worldthread.memory.ingestion.Ingestion` alone would have recorded, whatever order the
+readers finish in: texts are divided, dropped when known, put together for a model, and settled in the same steps.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.bulk.readers import BatchReaders, BatchReading, ReadEpisode
 from worldthread.errors import BudgetError, ClusterError, ModelError, ReplayError
 from worldthread.extract.groups import EpisodeGroup, GroupExtractor, groups_of
 from worldthread.extract.pipeline import ExtractionOutcome
-from worldthread.ingestion import BATCH, Ingestion, Remembered, in_order
-from worldthread.memory_index import MemoryIndex
-from worldthread.memory_models import MemoryModels
+from worldthread.memory.bulk.readers import BatchReaders, BatchReading, ReadEpisode
+from worldthread.memory.index import MemoryIndex
+from worldthread.memory.ingestion import BATCH, Ingestion, Remembered, in_order
+from worldthread.memory.models import MemoryModels
 from worldthread.stores import Store
 from worldthread.types import Episode
 
@@ -44,15 +44,15 @@ class _Window:
 
 
 class BulkIngestion(Ingestion):
-    """Writes contents into a store; see :class:`~worldthread.ingestion.Ingestion`.
+    """Writes contents into a store; see :class:`~worldthread.memory.ingestion.Ingestion`.
 
     Args:
         store: holds the record.
         index: keeps the vectors.
         models: provides the extractor and the embedder.
-        user: see :class:`~worldthread.ingestion.Ingestion`.
+        user: see :class:`~worldthread.memory.ingestion.Ingestion`.
         readers: read and embed.
-        timezone: see :class:`~worldthread.ingestion.Ingestion`.
+        timezone: see :class:`~worldthread.memory.ingestion.Ingestion`.
     """
 
     def __init__(

@@ -9,22 +9,22 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from worldthread.arguments import require_iterable, require_string
-from worldthread.background_reading import BackgroundReading
 from worldthread.errors import BudgetError, ModelError, NotFoundError, ReplayError, StoreError
 from worldthread.extract.base import reads_in_background, settles_locally
-from worldthread.filters import Filter
-from worldthread.progress import Progress, show_progress
+from worldthread.memory.background_reading import BackgroundReading
+from worldthread.memory.filters import Filter
 from worldthread.provenance import NO_LABELS, Labels
 from worldthread.stores import Store
+from worldthread.support.arguments import require_iterable, require_string
+from worldthread.support.progress import Progress, show_progress
 from worldthread.types import WAITING, Episode, Extraction, Statement, TimeLike, short_repr
 
 if TYPE_CHECKING:
     from worldthread.extract.base import Extractor
     from worldthread.extract.documents import Document
     from worldthread.extract.pipeline import ExtractionOutcome
-    from worldthread.memory_index import MemoryIndex
-    from worldthread.memory_models import MemoryModels
+    from worldthread.memory.index import MemoryIndex
+    from worldthread.memory.models import MemoryModels
 
 Content: TypeAlias = (
     "str | Document | Episode | Statement | Mapping[str, Any] "
@@ -119,7 +119,7 @@ class Ingestion:
             at: world time of contents that bring none; ``None`` for ``now``.
             source: source of contents that bring none.
             now: the time by the clock of the memory.
-            progress: see :func:`~worldthread.progress.show_progress`.
+            progress: see :func:`~worldthread.support.progress.show_progress`.
             labels: labels of contents that bring none.
             wait: whether to read before this returns, whatever the extractor is.
 
@@ -132,7 +132,7 @@ class Ingestion:
         from worldthread.extract.episode_builder import EpisodeBuilder
         from worldthread.extract.when import counts_turns, world_time
         from worldthread.extract.zones import zone_named
-        from worldthread.record import next_time, require_times_of_saying
+        from worldthread.memory.record import next_time, require_times_of_saying
 
         source = "" if source is None else require_string(source, "source")
         latest = self._store.graph.latest_time
@@ -276,7 +276,7 @@ class Ingestion:
 
         Args:
             waiting: the episodes.
-            progress: see :func:`~worldthread.progress.show_progress`.
+            progress: see :func:`~worldthread.support.progress.show_progress`.
             anew: whether a reader without a model finds nothing of what was read from them before, so that it reads
                 each as it would have read it when it was told. A model that fails must not lose what was read.
 

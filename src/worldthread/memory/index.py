@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from worldthread.errors import ClosedError, StoreError
 from worldthread.models.cached import CachedEmbedder
-from worldthread.progress import Progress, show_progress
 from worldthread.stores import Store
 from worldthread.stores.base import PIECE_MARK, KnownRecord
+from worldthread.support.progress import Progress, show_progress
 from worldthread.types import Episode
 
 if TYPE_CHECKING:
     from worldthread.graph import TemporalGraph
-    from worldthread.memory_models import MemoryModels
-    from worldthread.memory_vectors import MemoryVectors
+    from worldthread.memory.models import MemoryModels
+    from worldthread.memory.vectors import MemoryVectors
     from worldthread.retrieve import RetrievalIndex
     from worldthread.retrieve.index import PendingVectors, VectorTables
 
@@ -161,7 +161,7 @@ class MemoryIndex:
         Each batch is stored as soon as it is computed.
 
         Args:
-            progress: see :func:`~worldthread.progress.show_progress`.
+            progress: see :func:`~worldthread.support.progress.show_progress`.
 
         Returns:
             How many texts were embedded.

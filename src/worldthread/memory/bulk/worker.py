@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from worldthread.bulk.readers import BatchReading, ReadEpisode, ReadFailure
 from worldthread.errors import BudgetError, InputError, ReplayError, WorldthreadError
 from worldthread.extract.base import Extractor
 from worldthread.extract.groups import EpisodeGroup
 from worldthread.extract.pipeline import ExtractionOutcome, extract_groups
+from worldthread.memory.bulk.readers import BatchReading, ReadEpisode, ReadFailure
 
 if TYPE_CHECKING:
     from worldthread.models.base import Embedder

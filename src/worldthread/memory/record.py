@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
 
-from worldthread.arguments import require_iterable, require_query, require_unicode
 from worldthread.errors import ClosedError
 from worldthread.graph import STATE_HASH_VERSION, GraphView, TemporalGraph
 from worldthread.models.cached import VectorCache
 from worldthread.names import normalise_name, number_variants
 from worldthread.stores import Store
+from worldthread.support.arguments import require_iterable, require_query, require_unicode
 from worldthread.types import Episode, Thesis, TimeLike
 
 if TYPE_CHECKING:
     from worldthread.graph.conditions import Condition
     from worldthread.graph.selection import StatementSelection
-    from worldthread.memory_index import MemoryIndex
+    from worldthread.memory.index import MemoryIndex
     from worldthread.retrieve import RetrievalIndex
 
 
@@ -29,7 +29,7 @@ class Record:
     """Reads and writes a memory episode by episode, without a model: the attribute :attr:`Memory.record`.
 
     For agents, for importers that bring their own extractions, and for retrieval methods of your own. Everything else
-    is on :class:`~worldthread.memory.Memory`. Thread-safe; :attr:`graph` and its views are live, so read them inside
+    is on :class:`~worldthread.Memory`. Thread-safe; :attr:`graph` and its views are live, so read them inside
     ``with record.read_lock() as graph`` while others write.
 
     Like the methods of a memory, every method raises :class:`~worldthread.errors.ClosedError` after the memory was
@@ -167,7 +167,7 @@ class Record:
     def episodes_about(self, entity: str, condition: Condition | None = None) -> list[str]:
         """Find the episodes that state something about an entity or name it in their text.
 
-        :meth:`Memory.forget(entity=...) <worldthread.memory.Memory.forget>` removes exactly these, so this tells what
+        :meth:`Memory.forget(entity=...) <worldthread.Memory.forget>` removes exactly these, so this tells what
         it would remove. A word of the text counts where it is written as a name
         (:class:`~worldthread.extract.prose.mentions.Mentions`): "Will" is in "Will called", and not in "I will call".
 

@@ -7,13 +7,13 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from worldthread.arguments import require_count
-from worldthread.bulk.readers import BatchReading
-from worldthread.bulk.worker import packed, read_batch, unpacked
-from worldthread.closeable import Closeable
 from worldthread.errors import ClusterError, InputError, MissingExtraError
 from worldthread.extract.base import Extractor
 from worldthread.extract.groups import EpisodeGroup
+from worldthread.memory.bulk.readers import BatchReading
+from worldthread.memory.bulk.worker import packed, read_batch, unpacked
+from worldthread.support.arguments import require_count
+from worldthread.support.closeable import Closeable
 
 if TYPE_CHECKING:
     from worldthread.models.base import Embedder
@@ -93,7 +93,7 @@ class RayReaders(Closeable):
         return f"{self._processors} worker{'' if self._processors == 1 else 's'}"
 
     def start(self, extractor: Extractor, embedder: Embedder) -> None:
-        """Send the extractor and the embedder; see :meth:`worldthread.bulk.BatchReaders.start`.
+        """Send the extractor and the embedder; see :meth:`worldthread.memory.bulk.BatchReaders.start`.
 
         Args:
             extractor: reads the batches.
@@ -105,14 +105,14 @@ class RayReaders(Closeable):
         self._models = self._ray.put(packed(extractor, embedder))
 
     def submit(self, groups: Sequence[EpisodeGroup]) -> object:
-        """Begin to read a batch; see :meth:`worldthread.bulk.BatchReaders.submit`."""
+        """Begin to read a batch; see :meth:`worldthread.memory.bulk.BatchReaders.submit`."""
         self._submitted += 1
         if self._submitted % _LOOK == 0:
             self._processors = self._count_processors()
         return self._read.remote(self._models, list(groups))
 
     def result(self, ticket: Any) -> BatchReading:
-        """Wait for a batch; see :meth:`worldthread.bulk.BatchReaders.result`.
+        """Wait for a batch; see :meth:`worldthread.memory.bulk.BatchReaders.result`.
 
         Args:
             ticket: what :meth:`submit` returned.

@@ -8,8 +8,8 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from worldthread.arguments import require_query
 from worldthread.errors import InputError
+from worldthread.support.arguments import require_query
 from worldthread.vectors import VECTOR_STORES, VectorStore, open_vector_store
 
 if TYPE_CHECKING:

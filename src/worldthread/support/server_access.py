@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from worldthread.arguments import require_string
 from worldthread.errors import InputError
+from worldthread.support.arguments import require_string
 
 MCP_TOKEN_VARIABLE: Final = "WORLDTHREAD_MCP_TOKEN"
 """The environment variable that holds the token of an MCP server."""

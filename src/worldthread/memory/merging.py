@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from worldthread.arguments import require_name, require_string
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.retrieve.text import shown_statement
+from worldthread.support.arguments import require_name, require_string
 from worldthread.types import Episode, Extraction, Fact
 
 EXTRACTOR: Final = "merge/1"

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import orjson
 
-from worldthread.arguments import whole_characters
 from worldthread.errors import InputError
+from worldthread.support.arguments import whole_characters
 
 _ESCAPES: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # both halves of a character
@@ -19,7 +19,7 @@ _ESCAPES: Final = re.compile(
 
 
 def read_json(data: bytes | str) -> Any:
-    """Read JSON in UTF-8; half a character becomes U+FFFD, as :func:`~worldthread.arguments.whole_characters` says.
+    """Read JSON in UTF-8; half a character becomes U+FFFD: :func:`~worldthread.support.arguments.whole_characters`.
 
     Args:
         data: the JSON.

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, Type
 
 from worldthread.errors import InputError
 from worldthread.extract.base import USER
-from worldthread.filters import Filter
-from worldthread.memory import Memory
+from worldthread.memory.filters import Filter
+from worldthread.memory.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE, Durability
 from worldthread.types import Episode
 
 if TYPE_CHECKING:
     from worldthread.extract.base import Extractor
+    from worldthread.memory.record import Record
     from worldthread.models import Embedder
     from worldthread.models.chat import ChatModel
-    from worldthread.record import Record
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")

@@ -1,0 +1,1 @@
+"""Files: paths, JSON Lines, and what other programs wrote."""

@@ -1,0 +1,1 @@
+"""What users hold: it remembers, recalls and answers, and what stands behind that."""
