@@ -16,15 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from worldthread.answering.pointing import Told
+
 DAY: Final = 86_400.0
-
-
-class Told(NamedTuple):
-    """A message: who said it, what, and when, in seconds since 1970-01-01 UTC."""
-
-    by: str
-    text: str
-    at: float
 
 
 class Question(NamedTuple):

@@ -20,18 +20,24 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
-import onnx
 import torch
 from base import WIDTH, encoder_of, fetch
 from network import Reader
 from numpy.typing import NDArray
-from pointing import LOWER_LAYERS, MOST_MESSAGES, POINTED_KINDS, QuestionPair, best_words, question_pair
 from small_lives import Question, questions_of
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import BertModel
 from write_reader import weights_of, with_small_weights
 
+from worldthread.answering.pointing import (
+    LOWER_LAYERS,
+    MOST_MESSAGES,
+    POINTED_KINDS,
+    QuestionPair,
+    best_words,
+    question_pair,
+)
 from worldthread.extract.reader.extractor import FOLDER
 from worldthread.extract.reader.model import Tokens, load_tokens
 from worldthread.models import embedder
@@ -221,21 +227,13 @@ class _Pointing(nn.Module):
         return torch.softmax(answerer.chosen(compared)[:, 0], 0), answerer.kind(compared)[1:], ends
 
 
-def write(folder: Path, answerer: Answerer) -> None:
-    """Write what :class:`pointing.AnswerModel` reads: the reader's own words with its lower layers, and the rest.
+def write(path: Path, answerer: Answerer) -> None:
+    """Write what :class:`worldthread.answering.pointing.AnswerModel` reads.
 
     Args:
-        folder: the folder; it is made.
+        path: the file.
         answerer: the trained network.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    words = onnx.load(str(FOLDER / "words.onnx"))
-    name = f"layer.{LOWER_LAYERS}/attention/self/query/MatMul"
-    above = next(node for node in words.graph.node if node.name.endswith(name))
-    words.graph.node.append(onnx.helper.make_node("Identity", [above.input[0]], ["lower"]))
-    words.graph.output.append(onnx.helper.make_tensor_value_info("lower", onnx.TensorProto.FLOAT, [1, "tokens", WIDTH]))
-    onnx.save(words, str(folder / "words.onnx"))
-    path = folder / "answers.onnx"
     sample = torch.zeros(3, 9, WIDTH), torch.zeros(3, 1, 1, 9), torch.tensor([0, 3, 2, 1])
     axes = {"hidden": {0: "messages", 1: "tokens"}, "mask": {0: "messages", 3: "tokens"}, "ranks": {0: "rows"}}
     axes |= {"chances": {0: "rows"}, "kinds": {0: "messages"}, "ends": {0: "messages", 1: "tokens"}}
@@ -317,7 +315,7 @@ def parsed_options() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--start", type=Path, help="a checkpoint to begin with, such as answers.npz beside this file")
     parser.add_argument("--checkpoint", type=Path, help="is written after each epoch")
-    parser.add_argument("--write", type=Path, help="a folder for the model that measure_answers.py reads")
+    parser.add_argument("--write", type=Path, help="the model's file, such as that of the package")
     parser.add_argument(
         "--half", action="store_true", help="multiply in sixteen bits: twice as fast where the processor has bfloat16"
     )

@@ -15,6 +15,8 @@ from network import Reader
 from onnx import numpy_helper
 from torch import Tensor, nn
 
+from worldthread.answering.pointing import LOWER_LAYERS
+
 LARGE: Final = 10_000
 """Weights of a table from which on it is stored in eight bits."""
 
@@ -72,6 +74,20 @@ def with_small_weights(path: Path) -> None:
     del graph.node[:]
     graph.node.extend([*nodes, *rest])
     onnx.checker.check_model(model)
+    onnx.save(model, str(path))
+
+
+def with_lower_states(path: Path) -> None:
+    """Add an output to the file of the words: what the lower layers say, on which answers are found.
+
+    Args:
+        path: the file.
+    """
+    model = onnx.load(str(path))
+    name = f"layer.{LOWER_LAYERS}/attention/self/query/MatMul"
+    above = next(node for node in model.graph.node if node.name.endswith(name))
+    model.graph.node.append(onnx.helper.make_node("Identity", [above.input[0]], ["lower"]))
+    model.graph.output.append(onnx.helper.make_tensor_value_info("lower", onnx.TensorProto.FLOAT, [1, "tokens", WIDTH]))
     onnx.save(model, str(path))
 
 
@@ -139,6 +155,7 @@ def write(folder: Path, reader: Reader, relations: Sequence[str]) -> None:
             dynamic_axes={key: axes[key] for key in feeds},
         )  # fmt: skip
         with_small_weights(path)
+    with_lower_states(folder / "words.onnx")
     if not (folder / "confidence.json").exists():  # until it is learned: the product of the parts
         learned = {"weights": [1.0] * 8 + [0.0] * 10, "bias": 0.0}
         (folder / "confidence.json").write_text(json.dumps(learned), encoding="utf-8")

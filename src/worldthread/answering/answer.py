@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from worldthread.answering import Evidence, MemoryAccess, find_answer
+from worldthread.answering import Evidence, MemoryAccess, find_answer, find_in_messages
 from worldthread.answering.computed import DatedEvidence, Operation, compute
 from worldthread.answering.quotations import (
     LOOK_UP_PASSAGES,
@@ -310,6 +310,8 @@ def answer_without_model(question: str, asked: str, memory: MemoryAccess, *, k: 
         The answer with its source, or what comes nearest.
     """
     found = find_answer(asked, memory)
+    if found.text is None:
+        found = find_in_messages(question, memory, found)
     time = found.recall.asked_time
     if found.text is not None and time is not None and time.interval is None and not _says(found.sources, time.words):
         found = replace(found, text=None, sources=(), nearest=found.sources)

@@ -7,7 +7,7 @@ the kind of what is asked for, and if it is likely enough that it says what is a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from worldthread.answering.agreement import MEASURES, asks_for_subject, disagree
 from worldthread.answering.candidates import EvidenceCandidate, candidates, learned_persons, names_in, own_names_in
 from worldthread.answering.decision import THRESHOLD, Evidence, best_evidence, rank
 from worldthread.answering.question import ParsedQuestion, parsed
+from worldthread.answering.reading import Messages, read_answer
 from worldthread.answering.replies import reply
 from worldthread.answering.wording import ME, Persons
 from worldthread.retrieve.words import words_of
@@ -50,6 +51,8 @@ class MemoryAccess:
         rarities: returns, for stems, how rare each is among the episodes: 0 (in each) to 1 (in none).
         episode: returns an episode by its id.
         own_names: normalised names of the person who asks, as the graph has them.
+        messages: returns messages in which the answer to a question may stand, given what was recalled for it;
+            ``None`` where nothing reads them.
     """
 
     recall: Callable[[str, int, Collection[Kind]], Recall]
@@ -58,6 +61,7 @@ class MemoryAccess:
     rarities: Callable[[Sequence[str]], Sequence[float]]
     episode: Callable[[str], Episode]
     own_names: frozenset[str]
+    messages: Callable[[Recall], Messages | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,24 @@ def find_answer(text: str, memory: MemoryAccess) -> Found:
         return Found(None, (), nearest, evidence.probability, judged.recall, evidence)
     answer, source = _fullest(judged, answer)
     return Found(answer, (source,), (), evidence.probability, judged.recall, evidence)
+
+
+def find_in_messages(text: str, memory: MemoryAccess, found: Found) -> Found:
+    """Find the answer to a question in messages themselves.
+
+    Args:
+        text: the question, as it was asked.
+        memory: gives what is needed of the memory.
+        found: what statements say, which is no answer.
+
+    Returns:
+        The answer, or what statements say.
+    """
+    messages = None if memory.messages is None else memory.messages(replace(found.recall, query=text))
+    read = None if messages is None else read_answer(parsed(text), messages)
+    if read is None:
+        return found
+    return Found(read.text, (read.source,), (), read.probability, found.recall, found.evidence)
 
 
 def _fullest(judged: Judged, answer: str) -> tuple[str, Hit]:

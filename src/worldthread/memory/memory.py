@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from worldthread.errors import InputError, NotFoundError
-from worldthread.extract.base import USER, is_of_text_reader
+from worldthread.extract.base import USER, is_of_text_reader, reads_in_background
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.graph.view import by_names, timeline_order
 from worldthread.memory.corrections import (
@@ -61,6 +61,7 @@ from worldthread.telemetry import operation, step
 from worldthread.types import KINDS, AskedTime, Episode, Fact, Interval, Kind, Page, Recall, TimeLike, Version
 
 if TYPE_CHECKING:
+    from worldthread.answering import Messages
     from worldthread.answering.answer import Answer
     from worldthread.answering.quotations import Spot
     from worldthread.extract.base import Extractor
@@ -826,10 +827,11 @@ class Memory(Closeable):
         from worldthread.answering.answer import AnswerContext, answer, answer_without_model
 
         def recall(
-            text: str, k: int, kinds: Collection[Kind] = KINDS, asked_time: AskedTime | None = _NOT_READ
-        ) -> Recall:
+            text: str, k: int, kinds: Collection[Kind] = KINDS, asked_time: AskedTime | None = _NOT_READ,
+            only_current: bool = True,
+        ) -> Recall:  # fmt: skip
             return self._recall(
-                text, k=k, as_of=as_of, kinds=kinds, method=method, only_current=True, max_tokens=max_tokens,
+                text, k=k, as_of=as_of, kinds=kinds, method=method, only_current=only_current, max_tokens=max_tokens,
                 where=where, min_score=min_score, asked_time=asked_time,
             )  # fmt: skip
 
@@ -854,11 +856,43 @@ class Memory(Closeable):
         with self.record.read_lock() as graph:
             own_names = frozenset({normalise_name(user), normalise_name(graph.with_canonical_names(user))})
         embedder = self._index.embedder
+        reads = reads_in_background(self._models.extractor)
         access = MemoryAccess(
             partial(recall, asked_time=named), embedder.embed, embedder.embed_queries, self._rarities, self.episode,
-            own_names,
+            own_names, partial(self._messages, partial(recall, only_current=False), user, at) if reads else None,
         )  # fmt: skip
         return answer_without_model(question, asked, access, k=k, max_tokens=max_tokens)
+
+    def _messages(self, recall: Callable[..., Recall], user: str, at: float | None, found: Recall) -> Messages | None:
+        """Return the messages of a user in which the answer to a question may stand.
+
+        Args:
+            recall: recalls also what is over.
+            user: who asks.
+            at: the time that is asked about; ``None`` for now.
+            found: what was recalled for the question.
+        """
+        from worldthread.answering import Messages
+        from worldthread.answering.pointing import answer_model
+        from worldthread.answering.reading import MESSAGES
+
+        now = self._asked_at(at)
+        if now is None:
+            return None
+        hits = recall(found.query, MESSAGES, ("episode",)).hits
+
+        def may_answer(episode: Episode) -> bool:
+            is_said = is_of_text_reader(episode.extraction.extractor)  # a correction is no message
+            return is_said and episode.at <= now and episode.user in ("", user)
+
+        own = [one for one in hits if isinstance(one.item, Episode) and may_answer(one.item)]
+
+        def outdated(message: Episode) -> list[str]:
+            """Return the ends of facts that are over; a question for another time may ask for them."""
+            versions = self._outdated_in(message, at) if found.asked_time is None else []
+            return [one.statement.object for one in versions if isinstance(one.statement, Fact)]
+
+        return Messages(own, now, outdated, answer_model())
 
     def _outdated_in(self, episode: Episode, at: float | None) -> list[Version]:
         """Return the facts of an episode that something else has ended by a time, as the versions that rest on it."""

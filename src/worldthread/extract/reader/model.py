@@ -123,6 +123,27 @@ class ReaderModel:
         pair = paired(fact, piece.speaker, piece.text[piece.words[0].begin : piece.words[-1].end])
         return 1.0 if pair is None else float(self._read(pair)[3][0])
 
+    @property
+    def tokens(self) -> Tokens:
+        """The numbers of words."""
+        return self._sessions()[2]
+
+    def lower_states(self, tokens: Sequence[int], parts: Sequence[int]) -> NDArray[np.float32]:
+        """Return what the lower layers of the encoder say of tokens, shape (tokens, 384).
+
+        Args:
+            tokens: the tokens.
+            parts: the part of each; see :meth:`Tokens.of`.
+        """
+        import onnxruntime
+
+        options = onnxruntime.RunOptions()
+        options.only_execute_path_to_fetches = True
+        one, pool = np.zeros(1, np.int64), np.zeros((1, len(tokens)), np.float32)
+        feeds = {"tokens": _row(tokens), "types": _row(parts), "pool": pool, "case": one, "segment": one}
+        states: NDArray[np.float32] = self._sessions()[0].run(["lower"], feeds, options)[0][0]
+        return states
+
     def _read(self, piece: Piece) -> list[NDArray[np.float32]]:
         """Return the words, how probably an object begins at each, and outcome and judgement of a pair."""
         words_session, _, tokens_of = self._sessions()
@@ -133,7 +154,7 @@ class ReaderModel:
         pool /= np.maximum(pool.sum(1, keepdims=True), 1)
         segment = (np.arange(len(case)) >= len(piece.before)).astype(np.int64)
         feeds = {"tokens": _row(tokens), "types": _row(parts), "pool": pool, "case": np.array(case), "segment": segment}
-        words, begins, outcome, judgement = words_session.run(None, feeds)
+        words, begins, outcome, judgement, _ = words_session.run(None, feeds)
         return [words, begins * segment, outcome, judgement]
 
     def _sessions(self) -> tuple[Any, Any, Tokens]:

@@ -1,18 +1,19 @@
-"""Points at the answer to a question in what was told, with a model that ``train_answers.py`` wrote."""
+"""The model that points at the answer to a question in messages, beside the reader's."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
-from small_lives import Told
 
-from worldthread.extract.reader.model import Tokens, load_tokens, onnx_session
+from worldthread.extract.reader.extractor import FOLDER
+from worldthread.extract.reader.model import ReaderModel, Tokens, onnx_session, reader_model
 from worldthread.extract.reader.pieces import MessageWord, Piece, words_of
 from worldthread.extract.when import is_date
 
@@ -24,7 +25,22 @@ MOST_MESSAGES: Final = 16
 """Messages that can be compared."""
 LONGEST_ANSWER: Final = 24
 """Words of an answer."""
-_MOST_WORDS: Final = 80  # of a message
+MOST_WORDS: Final = 80
+"""Words of a message that are read."""
+
+
+class Told(NamedTuple):
+    """A message.
+
+    Args:
+        by: who said it.
+        text: what was said.
+        at: when, in seconds since 1970-01-01 UTC.
+    """
+
+    by: str
+    text: str
+    at: float
 
 
 class Pointed(NamedTuple):
@@ -71,7 +87,7 @@ def question_pair(tokens: Tokens, question: str, now: float, told: Told) -> Ques
         told: the message.
     """
     asked = [word.text for word in words_of(f"{_day(now)}: {question} {_day(told.at)}")]
-    words = words_of(told.text)[:_MOST_WORDS]
+    words = words_of(told.text)[:MOST_WORDS]
     ids, places, parts, _ = tokens.of(Piece(told.by, tuple(asked), tuple(words), told.text))
     first: dict[int, int] = {}
     for number, place in enumerate(places):
@@ -89,15 +105,17 @@ def _day(at: float) -> str:
 
 
 class AnswerModel:
-    """The model of a folder that ``train_answers.py`` wrote.
+    """The model, loaded when it is first asked. Thread-safe.
 
     Args:
-        folder: has ``words.onnx`` and ``answers.onnx``.
+        path: its file, which ``train_answers.py`` wrote.
+        reader: the reader that it was trained upon.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._lower, self._upper = (onnx_session(folder / name) for name in ("words.onnx", "answers.onnx"))
-        self._tokens = load_tokens()
+    def __init__(self, path: Path, reader: ReaderModel) -> None:
+        self._path, self._reader = path, reader
+        self._lock = threading.Lock()
+        self._session: Any = None
 
     def pointed(self, question: str, now: float, told: Sequence[Told]) -> Pointed | None:
         """Return what answers a question.
@@ -111,7 +129,7 @@ class AnswerModel:
             The most probable answer; ``None`` where there are no words to point at.
         """
         order = sorted(range(len(told)), key=lambda number: (told[number].at, number))
-        pairs = [(number, question_pair(self._tokens, question, now, told[number])) for number in order]
+        pairs = [(number, question_pair(self._reader.tokens, question, now, told[number])) for number in order]
         pairs = [(number, pair) for number, pair in pairs if pair.words]
         if not pairs:
             return None
@@ -119,10 +137,10 @@ class AnswerModel:
         hidden = np.zeros((len(pairs), longest, 384), np.float32)
         mask = np.full((len(pairs), 1, 1, longest), -1e4, np.float32)
         for row, (_, pair) in enumerate(pairs):
-            hidden[row, : len(pair.tokens)] = self._lower_states(pair)
+            hidden[row, : len(pair.tokens)] = self._reader.lower_states(pair.tokens, pair.parts)
             mask[row, 0, 0, : len(pair.tokens)] = 0
         ranks = np.array([0, *range(len(pairs), 0, -1)], np.int64)
-        chances, kinds, ends = self._upper.run(None, {"hidden": hidden, "mask": mask, "ranks": ranks})
+        chances, kinds, ends = self._loaded().run(None, {"hidden": hidden, "mask": mask, "ranks": ranks})
         best = int(chances[1:].argmax())
         number, pair = pairs[best]
         kind = POINTED_KINDS[int(kinds[best].argmax())]
@@ -132,15 +150,21 @@ class AnswerModel:
             begin, end = pair.words[first].begin, pair.words[last].end
         return Pointed(kind, number, begin, end, float(chances[1 + best]))
 
-    def _lower_states(self, pair: QuestionPair) -> NDArray[np.float32]:
-        """Return what the lower layers say of a pair, shape (tokens, 384)."""
-        options = onnxruntime.RunOptions()
-        options.only_execute_path_to_fetches = True
-        one = np.zeros(1, np.int64)
-        feeds = {"tokens": np.array([pair.tokens]), "types": np.array([pair.parts]), "case": one, "segment": one}
-        feeds["pool"] = np.zeros((1, len(pair.tokens)), np.float32)
-        ((states,),) = self._lower.run(["lower"], feeds, options)
-        return cast("NDArray[np.float32]", states)
+    def _loaded(self) -> Any:
+        with self._lock:
+            if self._session is None:
+                self._session = onnx_session(self._path)
+            return self._session
+
+
+@cache
+def answer_model(folder: Path = FOLDER) -> AnswerModel:
+    """Return the model of a folder, which all memories of the process share.
+
+    Args:
+        folder: has ``answers.onnx`` and the files of the reader.
+    """
+    return AnswerModel(folder / "answers.onnx", reader_model(folder))
 
 
 def best_words(ends: NDArray[np.float32]) -> tuple[int, int]:

@@ -1,0 +1,110 @@
+"""Reads the answer to a question in messages, with the small model beside the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from worldthread.answering.parts import answering_time
+from worldthread.answering.pointing import MOST_WORDS, AnswerModel, Pointed, Told
+from worldthread.answering.question import ParsedQuestion
+from worldthread.extract.prose.sentences import split_sentences
+from worldthread.extract.reader.pieces import words_of
+from worldthread.types import Episode, Hit
+
+LEAST: Final = 0.9
+"""How probable an answer must be that is given."""
+MESSAGES: Final = 8
+"""Messages that are read for a question."""
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages in which the answer to a question may stand.
+
+    Args:
+        hits: the messages, best first.
+        now: the time that is asked about.
+        outdated: returns the ends of those statements of a message that do not hold at that time, and are asked for
+            as if they did.
+        model: points at answers.
+    """
+
+    hits: Sequence[Hit]
+    now: float
+    outdated: Callable[[Episode], Sequence[str]]
+    model: AnswerModel
+
+
+@dataclass(frozen=True)
+class ReadAnswer:
+    """An answer that stands in a message.
+
+    Args:
+        text: the answer.
+        source: the message.
+        probability: how probable it is that the message answers, in [0, 1].
+    """
+
+    text: str
+    source: Hit
+    probability: float
+
+
+def read_answer(question: ParsedQuestion, messages: Messages, least: float = LEAST) -> ReadAnswer | None:
+    """Return the answer that is most probable.
+
+    It is none where it is not probable enough, where what it says has ended, and where a time is asked for that its
+    sentence does not name. A message of which only the beginning can be read answers nothing.
+
+    Args:
+        question: the question.
+        messages: the messages.
+        least: how probable the answer must be.
+
+    Returns:
+        The answer; ``None`` where there is none.
+    """
+    told = [(hit, _told(hit.item)) for hit in messages.hits if isinstance(hit.item, Episode)]
+    told = [(hit, one) for hit, one in told if len(words_of(one.text)) <= MOST_WORDS]
+    found = messages.model.pointed(question.text, messages.now, [one for _, one in told])
+    if found is None or found.probability < least:
+        return None
+    source, message = told[found.message]
+    said = said_words(question, message, found)
+    if said is None or (isinstance(source.item, Episode) and _is_over(found, message, messages.outdated(source.item))):
+        return None
+    return ReadAnswer(said, source, found.probability)
+
+
+def said_words(question: ParsedQuestion, told: Told, found: Pointed) -> str | None:
+    """Return what is answered.
+
+    Args:
+        question: the question.
+        told: the message that answers.
+        found: what the model points at in it.
+
+    Returns:
+        The words; a date, where a time is asked for; "Yes" or "No" and the message. ``None`` where a time is asked for
+        and the sentence of the words names none.
+    """
+    if found.kind != "words":
+        return f"{found.kind.title()}: {told.text}"
+    words = told.text[found.begin : found.end]
+    if question.kind != "time":
+        return words
+    sentence = next((one.text for one in split_sentences(told.text) if found.begin < one.end), told.text)
+    return answering_time(words, told.at) or answering_time(sentence, told.at)
+
+
+def _told(message: Episode) -> Told:
+    label = f"{message.speaker}: "
+    return Told(message.speaker or "user", message.text.removeprefix(label), message.at)
+
+
+def _is_over(found: Pointed, told: Told, outdated: Sequence[str]) -> bool:
+    """Return whether what is pointed at is what a statement says that does not hold any more."""
+    said = {word.text.casefold() for word in words_of(told.text[found.begin : found.end])}
+    return any(said & {word.text.casefold() for word in words_of(one)} for one in outdated)

@@ -1,0 +1,134 @@
+"""Answers that stand in messages: which are read, what is said, and when it is no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from worldthread import Filter, Memory
+from worldthread.answering import reading
+from worldthread.answering.pointing import LONGEST_ANSWER, MOST_WORDS, Pointed, Told, best_words, question_pair
+from worldthread.answering.question import parsed
+from worldthread.extract.reader.model import load_tokens
+
+QUESTION = "Where is our hound kept?"  # no statement says so
+
+
+class Pointer:
+    """Points at given words in whichever message has them, and keeps what it was shown."""
+
+    def __init__(self, words: str, probability: float = 0.99) -> None:
+        self.words, self.probability = words, probability
+        self.shown: list[str] = []
+        self.now = 0.0
+
+    def pointed(self, question: str, now: float, told: Sequence[Told]) -> Pointed | None:
+        self.shown, self.now = [f"{one.by}: {one.text}" for one in told], now
+        found = [(number, one.text.find(self.words)) for number, one in enumerate(told)]
+        found = [(number, begin) for number, begin in found if begin >= 0]
+        if not found:
+            return None
+        number, begin = found[-1]
+        return Pointed("words", number, begin, begin + len(self.words), self.probability)
+
+
+def pointer(monkeypatch: pytest.MonkeyPatch, words: str, probability: float = 0.99) -> Pointer:
+    made = Pointer(words, probability)
+    monkeypatch.setattr("worldthread.answering.pointing.answer_model", lambda: made)
+    return made
+
+
+def memory_of(*texts: str, **options: object) -> Memory:
+    memory = Memory(model="none", embedder="fake", **options)  # type: ignore[arg-type]
+    for day, text in enumerate(texts, 1):
+        memory.remember(text, at=f"2024-05-{day:02}")
+    return memory
+
+
+def test_a_question_stands_beside_a_message_with_both_days() -> None:
+    told = Told("user", "Biscuit sleeps at Kennel Nine.", 1_714_651_200.0)
+    pair = question_pair(load_tokens(), "Where is Biscuit?", 1_717_200_000.0, told)
+    assert [word.text for word in pair.words] == ["Biscuit", "sleeps", "at", "Kennel", "Nine", "."]
+    assert len(pair.firsts) == len(pair.words)
+    assert all(pair.parts[place] == 1 for place in pair.firsts)
+    later = question_pair(load_tokens(), "Where is Biscuit?", 1_717_200_000.0, told._replace(at=told.at + 86_400))
+    assert later.tokens != pair.tokens
+
+
+def test_the_best_words_are_a_span_of_bounded_length() -> None:
+    ends = np.zeros((40, 2), np.float32)
+    ends[30, 0] = ends[3, 1] = 9  # would end before it begins
+    ends[4, 0] = ends[6, 1] = 5
+    assert best_words(ends) == (4, 6)
+    ends[4 + LONGEST_ANSWER, 1] = 8
+    assert best_words(ends)[1] != 4 + LONGEST_ANSWER or best_words(ends)[0] != 4
+
+
+def test_words_of_a_message_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pointer(monkeypatch, "Kennel Nine")
+    with memory_of("The greyhound will sleep at Kennel Nine.") as memory:
+        answer = memory.ask(QUESTION)
+        assert answer.text == "Kennel Nine"
+        assert [hit.item for hit in answer.sources] == list(memory.episodes())
+        assert answer.confidence == pytest.approx(0.99)
+        assert made.shown == ["user: The greyhound will sleep at Kennel Nine."]
+        assert memory.ask(QUESTION, as_of="2024-04-30").text is None
+        assert made.shown == []
+
+
+def test_an_answer_that_is_not_likely_enough_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    pointer(monkeypatch, "Kennel Nine", reading.LEAST - 0.01)
+    with memory_of("The greyhound will sleep at Kennel Nine.") as memory:
+        assert memory.ask(QUESTION).text is None
+
+
+def test_only_the_readers_memories_read_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pointer(monkeypatch, "Kennel Nine")
+    with memory_of("The greyhound will sleep at Kennel Nine.", extractor="prose") as memory:
+        assert memory.ask(QUESTION).text is None
+    assert made.shown == []
+
+
+def test_no_message_of_another_user_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pointer(monkeypatch, "Kennel")
+    with memory_of("A greyhound lives here.") as memory:
+        memory.remember("My greyhound sleeps at Kennel Nine.", at="2024-05-09", user="vera")
+        assert memory.ask(QUESTION).text is None
+        assert made.shown == ["user: A greyhound lives here."]
+        assert memory.ask(QUESTION, where=Filter(user="vera")).text == "Kennel"
+
+
+def test_a_message_that_is_read_in_part_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pointer(monkeypatch, "Kennel Nine")
+    with memory_of("The greyhound will sleep at Kennel Nine. " + "It rained. " * MOST_WORDS) as memory:
+        assert memory.ask(QUESTION).text is None
+    assert not any("Kennel" in one for one in made.shown)
+
+
+def test_what_has_ended_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    pointer(monkeypatch, "Kennel Nine")
+    with memory_of("I work at Kennel Nine.") as memory:
+        assert memory.ask(QUESTION).text == "Kennel Nine"
+        memory.update(("user", "works at", "Kennel Nine"), at="2024-06-01")
+        assert memory.ask(QUESTION).text is None
+        assert memory.ask(QUESTION, as_of="2024-05-20").text == "Kennel Nine"
+        assert memory.ask("Where was our hound kept?").text == "Kennel Nine"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        ("The greyhound went to the vet yesterday.", "yesterday", "2024-04-30"),
+        ("The greyhound went to the vet on 3 April.", "the vet", "2024-04-03"),
+        ("The greyhound went to the vet.", "the vet", None),
+    ],
+)
+def test_a_time_is_answered_by_a_date(monkeypatch: pytest.MonkeyPatch, text: str, words: str, said: str | None) -> None:
+    pointer(monkeypatch, words)
+    with memory_of(text) as memory:
+        messages = [(Told("user", one.text, one.at)) for one in memory.episodes()]
+        begin = text.index(words)
+        found = Pointed("words", 0, begin, begin + len(words), 1.0)
+        assert reading.said_words(parsed("When was it?"), messages[0], found) == said
