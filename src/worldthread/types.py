@@ -391,6 +391,11 @@ class Episode:
         """The speaker and the labels."""
         return Provenance(self.speaker, self.labels)
 
+    @property
+    def said(self) -> str:
+        """The text without the label of its speaker."""
+        return self.text.removeprefix(f"{self.speaker}: ") if self.speaker else self.text
+
     @cached_property
     def id(self) -> str:
         """The id: 32 hexadecimal digits, computed from text, world time, source, speaker, and labels if it has any."""

@@ -19,8 +19,9 @@ QUESTION = "Where is our hound kept?"  # no statement says so
 class Pointer:
     """Points at given words in whichever message has them, and keeps what it was shown."""
 
-    def __init__(self, words: str, probability: float = 0.99) -> None:
-        self.words, self.probability = words, probability
+    def __init__(self, words: str, is_sure: bool = True) -> None:
+        self.words = words
+        self.measures = (9.0 if is_sure else -9.0, 0.0, 0.0, 0.0)
         self.shown: list[str] = []
         self.now = 0.0
 
@@ -31,11 +32,11 @@ class Pointer:
         if not found:
             return None
         number, begin = found[-1]
-        return Pointed("words", number, begin, begin + len(self.words), self.probability)
+        return Pointed("words", number, begin, begin + len(self.words), self.measures)
 
 
-def pointer(monkeypatch: pytest.MonkeyPatch, words: str, probability: float = 0.99) -> Pointer:
-    made = Pointer(words, probability)
+def pointer(monkeypatch: pytest.MonkeyPatch, words: str, is_sure: bool = True) -> Pointer:
+    made = Pointer(words, is_sure)
     monkeypatch.setattr("worldthread.answering.pointing.answer_model", lambda: made)
     return made
 
@@ -72,14 +73,14 @@ def test_words_of_a_message_answer(monkeypatch: pytest.MonkeyPatch) -> None:
         answer = memory.ask(QUESTION)
         assert answer.text == "Kennel Nine"
         assert [hit.item for hit in answer.sources] == list(memory.episodes())
-        assert answer.confidence == pytest.approx(0.99)
+        assert reading.LEAST < answer.confidence <= 1
         assert made.shown == ["user: The greyhound will sleep at Kennel Nine."]
         assert memory.ask(QUESTION, as_of="2024-04-30").text is None
         assert made.shown == []
 
 
 def test_an_answer_that_is_not_likely_enough_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    pointer(monkeypatch, "Kennel Nine", reading.LEAST - 0.01)
+    pointer(monkeypatch, "Kennel Nine", is_sure=False)
     with memory_of("The greyhound will sleep at Kennel Nine.") as memory:
         assert memory.ask(QUESTION).text is None
 
@@ -130,5 +131,5 @@ def test_a_time_is_answered_by_a_date(monkeypatch: pytest.MonkeyPatch, text: str
     with memory_of(text) as memory:
         messages = [(Told("user", one.text, one.at)) for one in memory.episodes()]
         begin = text.index(words)
-        found = Pointed("words", 0, begin, begin + len(words), 1.0)
+        found = Pointed("words", 0, begin, begin + len(words), (9.0, 0.0, 0.0, 0.0))
         assert reading.said_words(parsed("When was it?"), messages[0], found) == said

@@ -84,7 +84,7 @@ def test_each_client_sees_its_own_memory_only(start: Callable[..., Any], tmp_pat
 
 def test_a_call_from_nobody_sees_nothing(tmp_path: Path) -> None:
     from worldthread.mcp import SharedMemory
-    from worldthread.mcp.served_memory import serving_client
+    from worldthread.memory.served_memory import serving_client
 
     shared = SharedMemory(tmp_path / "m", model="none", per_client=True)
     for use in (lambda: shared.memory, lambda: shared.namespace, lambda: shared.writing().__enter__()):

@@ -131,13 +131,9 @@ def candidates(
     return found
 
 
-def _unlabelled(episode: Episode) -> str:
-    return episode.text.removeprefix(f"{episode.speaker}: ") if episode.speaker else episode.text
-
-
 def _told(episode: Episode) -> str:
     """Return what a passage tells, without the label of its speaker; empty where it only asks."""
-    text = _unlabelled(episode)
+    text = episode.said
     return "" if all(is_question(sentence) for sentence in split_sentences(text)) else text
 
 
@@ -298,7 +294,7 @@ def _before(hit: Hit, sentence: str, passages: dict[str, Episode], episode_of: C
         return ""
     source = hit.version.sources[-1]
     episode = passages.get(source) or episode_of(source)
-    text = _unlabelled(episode)
+    text = episode.said
     place = text.find(sentence)
     if place <= 0:
         return ""

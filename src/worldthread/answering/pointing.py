@@ -25,6 +25,7 @@ MOST_MESSAGES: Final = 16
 """Messages that can be compared."""
 LONGEST_ANSWER: Final = 24
 """Words of an answer."""
+_LEAST_CHANCE: Final = 1e-6
 MOST_WORDS: Final = 80
 """Words of a message that are read."""
 
@@ -51,14 +52,15 @@ class Pointed(NamedTuple):
         message: the number of the message among those that were given.
         begin: where the words begin in its text; 0 for "yes" and "no".
         end: the place after them; the end of the text for "yes" and "no".
-        probability: how probable it is that this message answers, in [0, 1].
+        measures: what the network says of it, as the confidence is computed from: the logarithm of the odds that this
+            message answers, and the logarithms of how probable the kind, the first and the last word are (4 numbers).
     """
 
     kind: PointedKind
     message: int
     begin: int
     end: int
-    probability: float
+    measures: tuple[float, ...]
 
 
 class QuestionPair(NamedTuple):
@@ -143,12 +145,14 @@ class AnswerModel:
         chances, kinds, ends = self._loaded().run(None, {"hidden": hidden, "mask": mask, "ranks": ranks})
         best = int(chances[1:].argmax())
         number, pair = pairs[best]
-        kind = POINTED_KINDS[int(kinds[best].argmax())]
-        begin, end = 0, len(told[number].text)
-        if kind == "words":
-            first, last = best_words(ends[best, pair.firsts])
-            begin, end = pair.words[first].begin, pair.words[last].end
-        return Pointed(kind, number, begin, end, float(chances[1 + best]))
+        ends = ends[best, pair.firsts]
+        first, last = best_words(ends)
+        kind = int(kinds[best].argmax())
+        odds = float(np.log(chances[1 + best]) - np.log1p(-chances[1 + best] + _LEAST_CHANCE))
+        measures = (odds, *(_log_share(*one) for one in ((kinds[best], kind), (ends[:, 0], first), (ends[:, 1], last))))
+        if kind:
+            return Pointed(POINTED_KINDS[kind], number, 0, len(told[number].text), measures)
+        return Pointed("words", number, pair.words[first].begin, pair.words[last].end, measures)
 
     def _loaded(self) -> Any:
         with self._lock:
@@ -165,6 +169,11 @@ def answer_model(folder: Path = FOLDER) -> AnswerModel:
         folder: has ``answers.onnx`` and the files of the reader.
     """
     return AnswerModel(folder / "answers.onnx", reader_model(folder))
+
+
+def _log_share(scores: NDArray[np.float32], place: int) -> float:
+    """Return the logarithm of the share of one of some scores after a softmax."""
+    return float(scores[place] - scores.max() - np.log(np.exp(scores - scores.max()).sum()))
 
 
 def best_words(ends: NDArray[np.float32]) -> tuple[int, int]:

@@ -209,7 +209,7 @@ def _of_talk(
         spot = None if around is None else around(hit.item)
         session, place, before, after = spot if spot is not None else (0, -1, None, None)
         scene = [(place, hit.item)]
-        if before is not None and (_asks(before) or len(content_words(_unlabelled(hit.item))) < _FEW_WORDS):
+        if before is not None and (_asks(before) or len(content_words(hit.item.said)) < _FEW_WORDS):
             scene.insert(0, (place - 1, before))
         if after is not None and _asks(hit.item):
             scene.append((place + 1, after))
@@ -232,10 +232,6 @@ def _of_talk(
 def _asks(message: Episode) -> bool:
     """Return whether a message ends with a question."""
     return _ASKS.search(message.text.rstrip()) is not None
-
-
-def _unlabelled(message: Episode) -> str:
-    return message.text.removeprefix(f"{message.speaker}: ")
 
 
 def _is_asked_for(fact: Fact, asked: frozenset[str]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,10 +15,13 @@ from worldthread.extract.prose.sentences import split_sentences
 from worldthread.extract.reader.pieces import words_of
 from worldthread.types import Episode, Hit
 
-LEAST: Final = 0.9
+LEAST: Final = 0.8
 """How probable an answer must be that is given."""
 MESSAGES: Final = 8
 """Messages that are read for a question."""
+# of what `measures_of` returns; `training/measure_answers.py --fit` prints them
+_WEIGHTS: Final = (0.503, 5.453, 0.568, 0.449, 3.153, 1.338)
+_BIAS: Final = -0.549
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,13 @@ class ReadAnswer:
     Args:
         text: the answer.
         source: the message.
-        probability: how probable it is that the message answers, in [0, 1].
+        measures: what the probability is computed from; see :func:`measures_of`.
+        probability: how probable it is that this is the answer, in [0, 1].
     """
 
     text: str
     source: Hit
+    measures: tuple[float, ...]
     probability: float
 
 
@@ -69,13 +76,30 @@ def read_answer(question: ParsedQuestion, messages: Messages, least: float = LEA
     told = [(hit, _told(hit.item)) for hit in messages.hits if isinstance(hit.item, Episode)]
     told = [(hit, one) for hit, one in told if len(words_of(one.text)) <= MOST_WORDS]
     found = messages.model.pointed(question.text, messages.now, [one for _, one in told])
-    if found is None or found.probability < least:
+    if found is None:
+        return None
+    measures = measures_of(question, found)
+    probability = 1 / (1 + math.exp(-_BIAS - math.fsum(map(operator.mul, _WEIGHTS, measures))))
+    if probability < least:
         return None
     source, message = told[found.message]
     said = said_words(question, message, found)
     if said is None or (isinstance(source.item, Episode) and _is_over(found, message, messages.outdated(source.item))):
         return None
-    return ReadAnswer(said, source, found.probability)
+    return ReadAnswer(said, source, measures, probability)
+
+
+def measures_of(question: ParsedQuestion, found: Pointed) -> tuple[float, ...]:
+    """Return what the probability of an answer is computed from, by a logistic regression (6 numbers).
+
+    Args:
+        question: the question.
+        found: what the model points at.
+
+    Returns:
+        The measures of the model, whether it says yes or no, and whether a time is asked for.
+    """
+    return (*found.measures, float(found.kind != "words"), float(question.kind == "time"))
 
 
 def said_words(question: ParsedQuestion, told: Told, found: Pointed) -> str | None:
@@ -100,8 +124,7 @@ def said_words(question: ParsedQuestion, told: Told, found: Pointed) -> str | No
 
 
 def _told(message: Episode) -> Told:
-    label = f"{message.speaker}: "
-    return Told(message.speaker or "user", message.text.removeprefix(label), message.at)
+    return Told(message.speaker or "user", message.said, message.at)
 
 
 def _is_over(found: Pointed, told: Told, outdated: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from worldthread.errors import InputError
-from worldthread.mcp.served_memory import serving_client
+from worldthread.memory.served_memory import serving_client
 from worldthread.support.server_access import Access, WrongTokens, bearer_token
 
 _log: Final = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from mcp_types import (
 from pydantic import Field
 
 from worldthread.errors import WorldthreadError
-from worldthread.mcp.served_memory import ServedMemory
+from worldthread.memory.served_memory import ServedMemory
 from worldthread.schemas.arguments import MAX_NAME
 from worldthread.schemas.results import version_line
 

@@ -8,9 +8,9 @@ from typing import Annotated, Final
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from worldthread.mcp.served_memory import ServedMemory, may_write
 from worldthread.mcp.tool_results import render_errors, tool_result
 from worldthread.memory.memory import Memory
+from worldthread.memory.served_memory import ServedMemory, may_write
 from worldthread.names import normalise_name
 from worldthread.retrieve.text import shown_asked_time
 from worldthread.schemas.arguments import MAX_NAME, AsOf, Entity, Limit, MinScore, Question, Where, filter_of

@@ -19,10 +19,10 @@ from worldthread import __version__
 from worldthread.errors import WorldthreadError
 from worldthread.mcp.prompts import ENTITY_URI, add_prompts
 from worldthread.mcp.reference_tools import GRAPH_URI, whole_graph
-from worldthread.mcp.served_memory import ServedMemory, may_write
 from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.tools import add_reference_tools, add_tools
 from worldthread.memory.memory import Memory
+from worldthread.memory.served_memory import ServedMemory, may_write
 from worldthread.schemas.results import excerpt, stated_fact
 
 _LATEST: Final = 10

@@ -13,8 +13,8 @@ from worldthread.errors import ClosedError, ReadOnlyError
 from worldthread.extract.base import Extractor, settles_locally
 from worldthread.extract.groups import EpisodeGroup, GroupExtractor
 from worldthread.graph import GraphView
-from worldthread.mcp.served_memory import chosen_of, client_writes, served_namespaces
 from worldthread.memory.memory import Memory
+from worldthread.memory.served_memory import chosen_of, client_writes, served_namespaces
 from worldthread.models import chat_model
 from worldthread.models.configured import NO_MODEL
 from worldthread.stores import DEFAULT_NAMESPACE
@@ -38,7 +38,7 @@ class SharedMemory:
         readonly: never write.
         model: name of a chat model; see :class:`~worldthread.Memory`.
         wait: the most seconds that a change waits for another writer.
-        per_client: every call sees the memories that its client is held to, see :mod:`worldthread.mcp.served_memory`,
+        per_client: every call sees the memories that its client is held to (:mod:`worldthread.memory.served_memory`),
             instead of ``namespace``.
         offers_choice: whether calls can name one of several memories; ``None`` if there are ``more_namespaces``.
 

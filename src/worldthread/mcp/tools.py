@@ -14,9 +14,9 @@ from pydantic import BeforeValidator, Field
 
 from worldthread.mcp.reading import ReadingTools
 from worldthread.mcp.reference_tools import ReferenceTools
-from worldthread.mcp.served_memory import ServedMemory, choosing_namespace
 from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.writing import WritingTools
+from worldthread.memory.served_memory import ServedMemory, choosing_namespace
 from worldthread.schemas.arguments import MAX_NAME
 
 _READ_ONLY: Final = ToolAnnotations(

@@ -11,12 +11,12 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from worldthread.errors import InputError, NotFoundError
-from worldthread.mcp.served_memory import ServedMemory
 from worldthread.mcp.tool_results import render_errors, tool_result
 from worldthread.memory.corrections import episodes_stating, statement_of
 from worldthread.memory.filters import Filter, condition_of
 from worldthread.memory.ingestion import Content
 from worldthread.memory.memory import Memory
+from worldthread.memory.served_memory import ServedMemory
 from worldthread.provenance import client_metadata
 from worldthread.schemas.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Time, Triple
 from worldthread.schemas.results import CorrectResult, ForgetResult, RememberResult, excerpt, passage_line

@@ -796,10 +796,10 @@ class Memory(Closeable):
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
-        Without a chat model there is an answer only if a statement that holds says it: the end of a fact, a date, or
-        the sentence itself. It must agree with the question in whom it is about, in names, numbers and negation, and in
-        the kind of what is asked for. Everything else is evidence, and shown apart (:attr:`Answer.nearest
-        <worldthread.Answer.nearest>`).
+        Without a chat model there is an answer only if a statement that holds says it (the end of a fact, a date, or
+        the sentence itself), or if words of a message surely do. A statement must agree with the question in whom it is
+        about, in names, numbers and negation, and in the kind of what is asked for. Everything else is evidence, and
+        shown apart (:attr:`Answer.nearest <worldthread.Answer.nearest>`).
 
         Args:
             question: the question.

@@ -13,7 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from worldthread import __version__
-from worldthread.mcp.served_memory import serving_client
+from worldthread.memory.served_memory import serving_client
 from worldthread.service import requests as r
 from worldthread.service.guard import ServiceGuard, client_of
 from worldthread.service.problems import (

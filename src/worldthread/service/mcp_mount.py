@@ -10,9 +10,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 
 from worldthread.errors import ReadOnlyError
-from worldthread.mcp.served_memory import client_writes, served_namespaces
 from worldthread.mcp.server import create_server
 from worldthread.memory.memory import Memory
+from worldthread.memory.served_memory import client_writes, served_namespaces
 from worldthread.service.memories import ServiceMemories
 
 MOUNTED_PATH: Final = "/mcp"

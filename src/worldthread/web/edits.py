@@ -209,11 +209,7 @@ def _passages_of(documents: Sequence[Document], episodes: Iterable[Episode]) -> 
     texts: dict[str, str] = {}
     for one in documents:
         texts[one.source] = f"{texts.get(one.source, '')}\n{' '.join(one.text.split())}"
-    return [
-        episode.id
-        for episode in episodes
-        if " ".join(episode.text.removeprefix(f"{episode.speaker}: ").split()) in texts.get(episode.source, "")
-    ]
+    return [episode.id for episode in episodes if " ".join(episode.said.split()) in texts.get(episode.source, "")]
 
 
 def _record_again(memory: Memory, episodes: Sequence[Episode]) -> None:
