@@ -307,7 +307,7 @@ def test_processes_that_write_at_once_take_turns(tmp_path: Path) -> None:
 def test_closing_while_others_work_is_an_error_of_ours_to_them(tmp_path: Path) -> None:
     for attempt in range(6):
         memory = opened(tmp_path / str(attempt))
-        memory.remember_many([f"Ben{n} lives in Oslo{n}." for n in range(50)], at=1)
+        memory.remember_many([f"Ben{n} lives in Oslo{n}." for n in range(12)], at=1)
         acknowledged: list[str] = []
         ends: list[BaseException] = []
 

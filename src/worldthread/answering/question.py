@@ -38,7 +38,7 @@ _AUXILIARIES: Final = LISTS["auxiliaries"]
 _QUESTION_WORDS: Final = LISTS["question_words"] | _AUXILIARIES
 _TIMES: Final = WORDS["months"] | WORDS["weekdays"] | LISTS["now_words"]
 _PAST: Final = frozenset(["did", "was", "were", "had"])
-_DIGITS: Final = re.compile(r"(?=\S*\d)[^\W_]+(?:[-.:,/_][^\W_]+)*|[^\W\d_]+[#+]+(?!\w)")
+_DIGITS: Final = re.compile(r"(?<![^\W_])(?:(?=\S{0,64}\d)[^\W_]+(?:[-.:,/_][^\W_]+)*|[^\W\d_]+[#+]+(?!\w))")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
