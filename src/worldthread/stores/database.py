@@ -752,6 +752,8 @@ class Database(StoreConnection):
         try:
             self._log_is_marked = False
             busy, *_ = self.fetch_one("PRAGMA wal_checkpoint(TRUNCATE)")
+        except StoreLockedError:
+            busy = True  # this connection itself is reading: an interrupt may have left rows of it
         finally:
             self._set_patience(True)
         if not busy:
