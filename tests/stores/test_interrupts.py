@@ -354,7 +354,7 @@ def test_interrupts_by_signals_lose_nothing(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_store_that_an_interrupted_read_still_holds_can_be_closed(tmp_path: Path) -> None:
-    store = SQLiteStore(tmp_path / "m")
+    store = SQLiteStore.open(tmp_path / "m")
     store.add(Episode("one", 1.0))
     connection = store._database._connection
     assert connection is not None
@@ -362,5 +362,5 @@ def test_a_store_that_an_interrupted_read_still_holds_can_be_closed(tmp_path: Pa
     next(rows)
     assert not store._database.truncate_log()
     store.close()
-    with SQLiteStore(tmp_path / "m") as again:
+    with SQLiteStore.open(tmp_path / "m") as again:
         assert len(again.graph) == 1
