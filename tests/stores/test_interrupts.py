@@ -355,7 +355,7 @@ def test_interrupts_by_signals_lose_nothing(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_store_that_an_interrupted_read_still_holds_can_be_closed(tmp_path: Path) -> None:
     store = SQLiteStore.open(tmp_path / "m")
-    store.add(Episode("one", 1.0))
+    store.append(Episode("one", 1.0))
     connection = store._database._connection
     assert connection is not None
     rows = connection.execute("SELECT * FROM sqlite_master")
@@ -363,4 +363,4 @@ def test_a_store_that_an_interrupted_read_still_holds_can_be_closed(tmp_path: Pa
     assert not store._database.truncate_log()
     store.close()
     with SQLiteStore.open(tmp_path / "m") as again:
-        assert len(again.graph) == 1
+        assert len(list(again.episodes())) == 1
