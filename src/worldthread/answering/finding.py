@@ -7,7 +7,7 @@ the kind of what is asked for, and if it is likely enough that it says what is a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,7 +21,7 @@ from worldthread.answering.reading import Messages, read_answer
 from worldthread.answering.replies import reply
 from worldthread.answering.wording import ME, Persons
 from worldthread.retrieve.words import words_of
-from worldthread.types import KINDS, Episode, Hit, Kind, Recall
+from worldthread.types import KINDS, AskedTime, Episode, Hit, Kind, Recall
 
 WIDTH: Final = 40
 """How many hits of each kind are compared."""
@@ -51,8 +51,8 @@ class MemoryAccess:
         rarities: returns, for stems, how rare each is among the episodes: 0 (in each) to 1 (in none).
         episode: returns an episode by its id.
         own_names: normalised names of the person who asks, as the graph has them.
-        messages: returns messages in which the answer to a question may stand, given what was recalled for it;
-            ``None`` where nothing reads them.
+        messages: returns messages in which the answer to a question may stand, given the time that it names; ``None``
+            where nothing reads them.
     """
 
     recall: Callable[[str, int, Collection[Kind]], Recall]
@@ -61,7 +61,7 @@ class MemoryAccess:
     rarities: Callable[[Sequence[str]], Sequence[float]]
     episode: Callable[[str], Episode]
     own_names: frozenset[str]
-    messages: Callable[[Recall], Messages | None] | None = None
+    messages: Callable[[str, AskedTime | None], Messages | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def find_in_messages(text: str, memory: MemoryAccess, found: Found) -> Found:
     Returns:
         The answer, or what statements say.
     """
-    messages = None if memory.messages is None else memory.messages(replace(found.recall, query=text))
+    messages = None if memory.messages is None else memory.messages(text, found.recall.asked_time)
     read = None if messages is None else read_answer(parsed(text), messages)
     if read is None:
         return found

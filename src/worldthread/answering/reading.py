@@ -73,18 +73,18 @@ def read_answer(question: ParsedQuestion, messages: Messages, least: float = LEA
     Returns:
         The answer; ``None`` where there is none.
     """
-    told = [(hit, _told(hit.item)) for hit in messages.hits if isinstance(hit.item, Episode)]
-    told = [(hit, one) for hit, one in told if len(words_of(one.text)) <= MOST_WORDS]
-    found = messages.model.pointed(question.text, messages.now, [one for _, one in told])
+    told = [(hit, hit.item, _told(hit.item)) for hit in messages.hits if isinstance(hit.item, Episode)]
+    told = [row for row in told if len(words_of(row[2].text)) <= MOST_WORDS]
+    found = messages.model.pointed(question.text, messages.now, [one for _, _, one in told])
     if found is None:
         return None
     measures = measures_of(question, found)
     probability = 1 / (1 + math.exp(-_BIAS - math.fsum(map(operator.mul, _WEIGHTS, measures))))
     if probability < least:
         return None
-    source, message = told[found.message]
+    source, episode, message = told[found.message]
     said = said_words(question, message, found)
-    if said is None or (isinstance(source.item, Episode) and _is_over(found, message, messages.outdated(source.item))):
+    if said is None or _is_over(found, message, messages.outdated(episode)):
         return None
     return ReadAnswer(said, source, measures, probability)
 

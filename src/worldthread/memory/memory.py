@@ -863,14 +863,17 @@ class Memory(Closeable):
         )  # fmt: skip
         return answer_without_model(question, asked, access, k=k, max_tokens=max_tokens)
 
-    def _messages(self, recall: Callable[..., Recall], user: str, at: float | None, found: Recall) -> Messages | None:
+    def _messages(
+        self, recall: Callable[..., Recall], user: str, at: float | None, question: str, asked_time: AskedTime | None
+    ) -> Messages | None:
         """Return the messages of a user in which the answer to a question may stand.
 
         Args:
             recall: recalls also what is over.
             user: who asks.
             at: the time that is asked about; ``None`` for now.
-            found: what was recalled for the question.
+            question: the question.
+            asked_time: the time that it names.
         """
         from worldthread.answering import Messages
         from worldthread.answering.pointing import answer_model
@@ -879,7 +882,7 @@ class Memory(Closeable):
         now = self._asked_at(at)
         if now is None:
             return None
-        hits = recall(found.query, MESSAGES, ("episode",)).hits
+        hits = recall(question, MESSAGES, ("episode",)).hits
 
         def may_answer(episode: Episode) -> bool:
             is_said = is_of_text_reader(episode.extraction.extractor)  # a correction is no message
@@ -889,7 +892,7 @@ class Memory(Closeable):
 
         def outdated(message: Episode) -> list[str]:
             """Return the ends of facts that are over; a question for another time may ask for them."""
-            versions = self._outdated_in(message, at) if found.asked_time is None else []
+            versions = self._outdated_in(message, at) if asked_time is None else []
             return [one.statement.object for one in versions if isinstance(one.statement, Fact)]
 
         return Messages(own, now, outdated, answer_model())
