@@ -46,6 +46,10 @@ ENGLISH = [
     ("They are open 24/7 and won 13/14 games.", []),
     ("I'm off the week of 27 May.", [("the week of 27 May", "2024-05-27", "2024-06-03", "at", "week")]),
     ("Canada Day we drove to Muskoka.", [("Canada Day", "2023-07-01", "2023-07-02", "at", "day")]),
+    # a clause with a subject has a verb of its own, whatever the clause before it tells
+    ("Yui postponed, she comes on 4 March now.", [("on 4 March", "2025-03-04", "2025-03-05", "at", "day")]),
+    ("We broke up and he keeps the house from August.", [("from August", "2024-08-01", "", "since", "month")]),
+    ("I met Vlad, a nurse, at a barbecue on the 12th.", [("on the 12th", "2024-05-12", "2024-05-13", "at", "day")]),
     # as far from today, and one before the last
     ("This time last year I lived in Cairo.", [("This time last year", "2023-05-15", "2023-05-16", "at", "year")]),
     ("We met the summer before last.", [("the summer before last", "2022-06-01", "2022-09-01", "at", "season")]),

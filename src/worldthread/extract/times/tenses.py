@@ -64,9 +64,16 @@ class Tenses:
         if self._is_past is not None:
             return "past" if self._is_past else "coming"
         cue = self._cue_of(position)
-        if cue:
+        if cue and (cue.clause == self.clause_at(position) or not self._begins_with_subject(position)):
             return cue.direction
         return "coming" if self._has_subject else None
+
+    def _begins_with_subject(self, position: int) -> bool:
+        """Return whether the clause at an offset begins with a subject: "he postponed, she comes on 4 May"."""
+        clause, last = self.clause_at(position), bisect_left(self._positions, position)
+        first = bisect_left(self._clauses, clause)
+        first += bool(first) and first < last  # what parts it from the clause before
+        return first < last and self._words[first] in self._lists["subjects"]
 
     def is_certainly_past(self, position: int) -> bool:
         """Return whether a verb in the past says so that is known as one, not only by its ending."""
