@@ -17,7 +17,12 @@ from worldthread.extract.episode_builder import MESSAGE_GAP
 from worldthread.memory.memory import Memory
 from worldthread.models import Embedder
 from worldthread.retrieve import method as method_named
-from worldthread_lab.bench.datasets.conversations import Conversation, load_beam, load_locomo
+from worldthread_lab.bench.datasets.conversations import (
+    Conversation,
+    load_beam,
+    load_locomo,
+    load_longmemeval,
+)
 from worldthread_lab.bench.datasets.registry import find_file
 from worldthread_lab.bench.qa.metrics import recall_at
 from worldthread_lab.play.statistics import bootstrap_interval
@@ -27,6 +32,10 @@ CUTOFFS: Final = (5, 10, 20)
 LOADERS: Final[Mapping[str, tuple[Callable[[Path], tuple[Conversation, ...]], tuple[str, ...]]]] = {
     "locomo": (load_locomo, ("locomo/dev.jsonl", "locomo.jsonl")),
     "beam": (load_beam, ("beam/dev.jsonl", "beam.jsonl")),
+    "longmemeval": (
+        load_longmemeval,
+        ("longmemeval_s.json", "longmemeval/longmemeval_s.json", "longmemeval_oracle.json"),
+    ),
 }
 """By name of the data set: what loads its file, and where the file is below a folder of data."""
 

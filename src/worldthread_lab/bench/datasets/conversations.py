@@ -1,7 +1,8 @@
-"""Conversations with questions whose evidence is named by turn: LoCoMo and BEAM, as our own data prepares them.
+"""Conversations with questions: LoCoMo and BEAM, as our own data prepares them, and LongMemEval as it is published.
 
 A line of a LoCoMo file is a conversation with ``id``, ``sessions`` (each with ``session``, ``date_time`` and ``turns``)
-and ``questions``; a line of a BEAM file has ``turns``, each with its ``role`` and its ``day``, and ``questions``.
+and ``questions``; a line of a BEAM file has ``turns``, each with its ``role`` and its ``day``, and ``questions``. A
+file of LongMemEval is a JSON array of questions, each with the sessions of a conversation of its own.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from typing import Final
 import msgspec
 
 from worldthread.errors import FormatError
-from worldthread_lab.bench.datasets.files import read_lines
+from worldthread_lab.bench.datasets.files import read_array, read_lines
 
 LOCOMO_CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 
 _LOCOMO_TIME: Final = "%I:%M %p on %d %B, %Y"
+_LONGMEMEVAL_TIME: Final = "%Y/%m/%d (%a) %H:%M"
+_BEAM_UNANSWERED: Final = "abstention"
+_LONGMEMEVAL_UNANSWERED: Final = "_abs"  # at the end of the id of a question
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,15 @@ class ConversationQuestion:
         text: the question.
         category: kind of question, as the data set names it.
         evidence: ids of the turns that the answer needs; may be empty.
+        answer: the right answer in words; empty where the conversation gives none.
+        at: world time at which it is asked; ``None`` for after the last session.
     """
 
     text: str
     category: str
     evidence: frozenset[str]
+    answer: str = ""
+    at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +106,7 @@ class _LocomoQuestion(msgspec.Struct):
     question: str
     category: int
     evidence: list[str]
+    answer: str | int | float | None = None
 
 
 class _LocomoConversation(msgspec.Struct):
@@ -117,12 +126,30 @@ class _BeamQuestion(msgspec.Struct):
     question: str
     category: str
     evidence: list[int]
+    answer: str | None = None
 
 
 class _BeamConversation(msgspec.Struct):
     id: str
     turns: list[_BeamTurn]
     questions: list[_BeamQuestion]
+
+
+class _LongMemEvalTurn(msgspec.Struct):
+    role: str
+    content: str
+    has_answer: bool = False
+
+
+class _LongMemEvalQuestion(msgspec.Struct):
+    question_id: str
+    question_type: str
+    question: str
+    answer: str | int | float
+    question_date: str
+    haystack_dates: list[str]
+    haystack_session_ids: list[str]
+    haystack_sessions: list[list[_LongMemEvalTurn]]
 
 
 def load_locomo(path: Path) -> tuple[Conversation, ...]:
@@ -155,6 +182,7 @@ def load_locomo(path: Path) -> tuple[Conversation, ...]:
                 question.question,
                 LOCOMO_CATEGORIES.get(question.category, str(question.category)),
                 frozenset(question.evidence) & known,
+                "" if question.answer is None else str(question.answer),
             )
             for question in row.questions
         )
@@ -182,12 +210,51 @@ def load_beam(path: Path) -> tuple[Conversation, ...]:
             Session(day, _time(day, "%Y-%m-%d", path), tuple(turns)) for day, turns in _by_day(row.turns).items()
         )
         questions = tuple(
-            ConversationQuestion(question.question, question.category, frozenset(map(str, question.evidence)))
+            ConversationQuestion(
+                question.question,
+                question.category,
+                frozenset(map(str, question.evidence)),
+                "" if question.category == _BEAM_UNANSWERED else question.answer or "",
+            )
             for question in row.questions
         )
         return Conversation(row.id, sessions, questions)
 
     return tuple(map(conversation, read_lines(path, _BeamConversation, "a conversation with id, turns and questions")))
+
+
+def load_longmemeval(path: Path) -> tuple[Conversation, ...]:
+    """Load LongMemEval (Wu et al. 2025): a conversation for each question, with the sessions in order of time.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The conversations, in the order of the file.
+
+    Raises:
+        FormatError: an entry does not have the expected form.
+    """
+
+    def conversation(row: _LongMemEvalQuestion) -> Conversation:
+        if not len(row.haystack_dates) == len(row.haystack_session_ids) == len(row.haystack_sessions):
+            raise FormatError(f"question {row.question_id!r} has not a date and an id for each session", path=path)
+        sessions, evidence = [], set[str]()
+        found = zip(row.haystack_dates, row.haystack_session_ids, row.haystack_sessions, strict=True)
+        for number, (date, name, turns) in enumerate(found):
+            said = tuple(Turn(f"{number}:{place}", turn.role, turn.content) for place, turn in enumerate(turns))
+            evidence |= {one.id for one, turn in zip(said, turns, strict=True) if turn.has_answer}
+            sessions.append(Session(f"{number}:{name}", _time(date, _LONGMEMEVAL_TIME, path), said))
+        question = ConversationQuestion(
+            row.question,
+            row.question_type,
+            frozenset(evidence),
+            "" if row.question_id.endswith(_LONGMEMEVAL_UNANSWERED) else str(row.answer),
+            _time(row.question_date, _LONGMEMEVAL_TIME, path),
+        )
+        return Conversation(row.question_id, tuple(sorted(sessions, key=lambda one: one.at)), (question,))
+
+    return tuple(map(conversation, read_array(path, _LongMemEvalQuestion, "a question of LongMemEval")))
 
 
 def _with_photo(turn: _LocomoTurn) -> str:

@@ -1,6 +1,6 @@
 """A model as a judge of answers (PersonalAI, section V and Appendix F, with our own prompt).
 
-The judge always receives the same prompt, temperature 0 and the same seed. A reply that cannot be parsed is not a
+The judge always receives the same prompt, temperature 0 and the seed. A reply that cannot be parsed is not a
 verdict: there is no default.
 """
 
@@ -46,7 +46,7 @@ class VerdictReply(msgspec.Struct, forbid_unknown_fields=True):
     right: bool
 
 
-def judge(model: ChatModel, question: str, answers: Sequence[str], given: str) -> Verdict:
+def judge(model: ChatModel, question: str, answers: Sequence[str], given: str, *, seed: int = SEED) -> Verdict:
     """Ask a model whether an answer to a question is right.
 
     Args:
@@ -54,6 +54,7 @@ def judge(model: ChatModel, question: str, answers: Sequence[str], given: str) -
         question: text of the question.
         answers: right answers with the same meaning; at least one.
         given: the answer to judge; not blank.
+        seed: of the judge's sampling; another one asks for a second verdict.
 
     Returns:
         The verdict.
@@ -70,6 +71,6 @@ def judge(model: ChatModel, question: str, answers: Sequence[str], given: str) -
     messages = load_prompt("worldthread_lab.bench.qa", "judge", PROMPT_VERSION).messages(
         question=question, right="\n".join(f"- {answer}" for answer in answers), given=given
     )
-    request = ChatRequest(messages, PURPOSE, schema_of(VerdictReply), temperature=0.0, max_tokens=MAX_TOKENS, seed=SEED)
+    request = ChatRequest(messages, PURPOSE, schema_of(VerdictReply), temperature=0.0, max_tokens=MAX_TOKENS, seed=seed)
     reply = complete_structured(model, request, VerdictReply)
     return Verdict(reply.right, reply.reasons, model.name)
