@@ -74,7 +74,7 @@ def example_of(tokens: Tokens, question: Question, order: Sequence[int], most: i
         order: the numbers of its messages, the likest first.
         most: how many messages are shown; that which answers is one of them.
     """
-    chosen = sorted([n for n in order if n == question.source] + [n for n in order if n != question.source][: most - 1])
+    chosen = sorted(sorted(order, key=lambda number: number != question.source)[:most])  # that which answers first
     pairs = tuple(question_pair(tokens, question.text, question.now, question.told[n]) for n in chosen)
     if question.source < 0:
         return Example(pairs, -1, -1, -1, -1)
@@ -260,6 +260,11 @@ def batches(examples: Sequence[Example], tokens: int, chance: random.Random) -> 
     yield from made
 
 
+def shown_messages(most: int, few: float, chance: random.Random) -> int:
+    """Return how many messages are shown; sometimes few, as in a memory that knows little."""
+    return chance.randint(1, most) if chance.random() < few else most
+
+
 def ordered(questions: Sequence[Question]) -> list[list[int]]:
     """Return for each question its messages, the likest first, as a memory would find them."""
     chosen = embedder("minilm")
@@ -310,6 +315,7 @@ def parsed_options() -> argparse.Namespace:
     parser.add_argument("--most", type=int, help="learn from so many questions, for a try")
     parser.add_argument("--measured", type=int, default=450, help="questions of those left out to measure")
     parser.add_argument("--messages", type=int, default=5, help="messages that are shown while learning")
+    parser.add_argument("--few", type=float, default=0.3, help="share of questions beside fewer messages")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--tokens", type=int, default=3000, help="tokens of a step, padding counted")
     parser.add_argument("--rate", type=float, default=1e-4)
@@ -341,8 +347,12 @@ def main() -> None:
     learned = chance.sample(learned, min(options.most or len(learned), len(learned)))
     measured = chance.sample(measured, min(options.measured, len(measured)))
     examples, left = (
-        [e for q, o in zip(some, ordered(some), strict=True) if (e := example_of(tokens, q, o, most)) is not None]
-        for some, most in ((learned, options.messages), (measured, 10))
+        [
+            e
+            for q, o in zip(some, ordered(some), strict=True)
+            if (e := example_of(tokens, q, o, shown_messages(most, few, chance))) is not None
+        ]
+        for some, most, few in ((learned, options.messages, options.few), (measured, 10, 0.0))
     )
     inner = {id(one) for one in answerer.encoder.parameters()}
     upper = [one for layer in answerer.encoder.encoder.layer[LOWER_LAYERS:] for one in layer.parameters()]

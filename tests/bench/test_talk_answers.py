@@ -23,7 +23,7 @@ from worldthread_lab.bench.datasets.conversations import (
     Turn,
     load_longmemeval,
 )
-from worldthread_lab.bench.talk_answers import SYSTEMS, Models, measure, read_answers, sampled, scores
+from worldthread_lab.bench.talk_answers import SYSTEMS, TalkModels, measure, read_answers, sampled, scores
 
 DAY = 1_714_600_000.0
 CANOE = ConversationQuestion("What did Jon buy?", "single-hop", frozenset({"b"}), "a canoe")
@@ -61,7 +61,7 @@ def marks(*right: bool) -> FakeChat:
 
 def test_every_system_is_asked_marked_twice_and_counted(tmp_path: Path) -> None:
     model = Answers()
-    rows = measure([TALK], Models(FakeChat(model), marks(True, False), FakeEmbedder()), tmp_path / "answers.jsonl")
+    rows = measure([TALK], TalkModels(FakeChat(model), marks(True, False), FakeEmbedder()), tmp_path / "answers.jsonl")
     assert [(row.system, row.question) for row in rows] == [(s, q.text) for q in (CANOE, CELLO) for s in SYSTEMS]
     assert [row.answer for row in rows] == ["a canoe"] * 3 + [""] * 3
     assert {row.marks for row in rows[:3]} <= {(True, False), (False, True)}
@@ -77,12 +77,12 @@ def test_every_system_is_asked_marked_twice_and_counted(tmp_path: Path) -> None:
 
 def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "answers.jsonl"
-    models = Models(FakeChat(Answers()), marks(True), FakeEmbedder())
+    models = TalkModels(FakeChat(Answers()), marks(True), FakeEmbedder())
     first = measure([TALK], models, path, ["nearest"])
     again = Answers()
     done: list[int] = []
     both = measure(
-        [TALK], Models(FakeChat(again), marks(True), FakeEmbedder()), path, ["nearest", "whole"], done.append
+        [TALK], TalkModels(FakeChat(again), marks(True), FakeEmbedder()), path, ["nearest", "whole"], done.append
     )
     assert [row for row in both if row.system == "nearest"] == first
     assert len(again.asked) == 2
@@ -91,7 +91,7 @@ def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
 
 
 def test_a_model_that_gives_no_usable_answer_is_wrong_and_does_not_stop_the_rest(tmp_path: Path) -> None:
-    models = Models(FakeChat(lambda request: "no JSON"), marks(True), FakeEmbedder())
+    models = TalkModels(FakeChat(lambda request: "no JSON"), marks(True), FakeEmbedder())
     rows = measure([TALK], models, tmp_path / "answers.jsonl", ["whole"])
     assert [row.marks for row in rows] == [(False, False)] * 2
     assert all(row.problem for row in rows)

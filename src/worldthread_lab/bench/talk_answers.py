@@ -19,6 +19,7 @@ import msgspec
 
 from worldthread.answering.answer import Answer
 from worldthread.errors import AnswerError, FormatError
+from worldthread.files.decoding import decode_json
 from worldthread.memory.memory import Memory
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel, ChatRequest
@@ -84,7 +85,7 @@ class TalkReply(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Share:
+class TalkShare:
     """A share of questions.
 
     Args:
@@ -111,8 +112,8 @@ class TalkScore:
         seconds: mean duration.
     """
 
-    strict: Share
-    lenient: Share
+    strict: TalkShare
+    lenient: TalkShare
     declined: int
     problems: int
     tokens: float
@@ -120,7 +121,7 @@ class TalkScore:
 
 
 @dataclass(frozen=True)
-class Models:
+class TalkModels:
     """What answers and what marks.
 
     Args:
@@ -174,7 +175,7 @@ def read_answers(path: Path) -> dict[Key, AnsweredTalk]:
     found = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else (), 1):
         try:
-            row = msgspec.json.decode(line, type=AnsweredTalk)
+            row = decode_json(line, AnsweredTalk)
         except msgspec.DecodeError as error:
             raise FormatError(f"line {number} is no answer ({error}); remove it, or the file", path=path) from None
         found[row.system, row.conversation, row.question] = row
@@ -183,7 +184,7 @@ def read_answers(path: Path) -> dict[Key, AnsweredTalk]:
 
 def measure(
     conversations: Sequence[Conversation],
-    models: Models,
+    models: TalkModels,
     path: Path,
     systems: Sequence[str] = SYSTEMS,
     on_progress: Callable[[int], None] | None = None,
@@ -222,7 +223,7 @@ def measure(
 
 
 def _answers(
-    conversation: Conversation, models: Models, systems: Sequence[str], known: Mapping[Key, AnsweredTalk]
+    conversation: Conversation, models: TalkModels, systems: Sequence[str], known: Mapping[Key, AnsweredTalk]
 ) -> Iterator[AnsweredTalk]:
     """Yield the answers of a conversation; its memory is made when something is asked."""
     wanted = [(system, question) for question in conversation.questions for system in systems]
@@ -322,9 +323,9 @@ def scores(answered: Sequence[AnsweredTalk]) -> dict[str, dict[str, TalkScore]]:
 
 
 def _score(rows: Sequence[AnsweredTalk]) -> TalkScore:
-    def share(right: Iterable[bool]) -> Share:
+    def share(right: Iterable[bool]) -> TalkShare:
         count = sum(right)
-        return Share(count, len(rows), wilson_interval(count, len(rows)))
+        return TalkShare(count, len(rows), wilson_interval(count, len(rows)))
 
     return TalkScore(
         share(all(row.marks) for row in rows),

@@ -250,10 +250,9 @@ class _AskedTalk(NamedTuple):
 def _talk_answers(dataset: str, loaded: Sequence[Conversation], asked: _AskedTalk, embedder: Embedder) -> None:
     """Measure and show the answers about the conversations of a data set."""
     from worldthread.errors import InputError
-    from worldthread.models.prompts import load_prompt
     from worldthread.support.progress import show_progress
     from worldthread_lab.bench import talk_answers
-    from worldthread_lab.bench.qa.judge import PROMPT_VERSION
+    from worldthread_lab.bench.qa.judge import shown_prompt
 
     systems = asked.systems or list(talk_answers.SYSTEMS)
     if unknown := [name for name in systems if name not in talk_answers.SYSTEMS]:
@@ -265,7 +264,7 @@ def _talk_answers(dataset: str, loaded: Sequence[Conversation], asked: _AskedTal
     path = asked.out / f"{dataset}.jsonl"
     total = len(systems) * sum(len(one.questions) for one in drawn)
     with show_progress(None, dataset, total) as advance:
-        models = talk_answers.Models(answers, judge, embedder)
+        models = talk_answers.TalkModels(answers, judge, embedder)
         rows = talk_answers.measure(drawn, models, path, systems, advance)
     if not rows:
         raise InputError(f"{dataset} has no questions here")
@@ -274,10 +273,7 @@ def _talk_answers(dataset: str, loaded: Sequence[Conversation], asked: _AskedTal
         typer.echo(talk_answers.as_json(found))
         return
     _show_talk_answers(dataset, found)
-    messages = load_prompt("worldthread_lab.bench.qa", "judge", PROMPT_VERSION).messages(
-        question="QUESTION", right="RIGHT", given="GIVEN"
-    )
-    typer.echo("The judge's prompt:\n\n" + "\n\n".join(f"[{one.role}]\n{one.content}" for one in messages), err=True)
+    typer.echo(f"The judge's prompt:\n\n{shown_prompt()}\n", err=True)
     typer.echo(f"answers: {path}", err=True)
 
 

@@ -74,3 +74,10 @@ def judge(model: ChatModel, question: str, answers: Sequence[str], given: str, *
     request = ChatRequest(messages, PURPOSE, schema_of(VerdictReply), temperature=0.0, max_tokens=MAX_TOKENS, seed=seed)
     reply = complete_structured(model, request, VerdictReply)
     return Verdict(reply.right, reply.reasons, model.name)
+
+
+def shown_prompt() -> str:
+    """Return the judge's prompt for people, with placeholders."""
+    prompt = load_prompt("worldthread_lab.bench.qa", "judge", PROMPT_VERSION)
+    messages = prompt.messages(question="QUESTION", right="RIGHT", given="GIVEN")
+    return "\n\n".join(f"[{one.role}]\n{one.content}" for one in messages)
