@@ -11,7 +11,6 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -19,6 +18,7 @@ import msgspec
 
 from worldthread.answering.answer import Answer
 from worldthread.errors import AnswerError, FormatError
+from worldthread.extract.model.stated_times import shown_date
 from worldthread.files.decoding import decode_json
 from worldthread.memory.memory import Memory
 from worldthread.models import Embedder
@@ -198,7 +198,7 @@ def measure(
         models: what answers and what marks.
         path: the file of answers, JSON lines.
         systems: of :data:`SYSTEMS`.
-        on_progress: called with 1 after each answer.
+        on_progress: called with the number of answers since the last call.
 
     Returns:
         The answers, in the order of the conversations.
@@ -207,28 +207,34 @@ def measure(
         FormatError: a line of the file is no answer.
         ModelError: a model could not be asked. What was answered is kept.
     """
-    known = read_answers(path)
+    rows = read_answers(path)
     answered: list[AnsweredTalk] = []
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         for conversation in conversations:
-            for row in _answers(conversation, models, systems, known):
-                if (row.system, row.conversation, row.question) not in known:
-                    file.write(msgspec.json.encode(row).decode() + "\n")
-                    file.flush()
-                answered.append(row)
+            wanted = [(system, question) for question in conversation.questions for system in systems]
+            missing = [one for one in wanted if _key(conversation, *one) not in rows]
+            if on_progress is not None:
+                on_progress(len(wanted) - len(missing))
+            for one, row in zip(missing, _answers(conversation, models, missing), strict=True):
+                file.write(msgspec.json.encode(row).decode() + "\n")
+                file.flush()
+                rows[_key(conversation, *one)] = row
                 if on_progress is not None:
                     on_progress(1)
+            answered += (rows[_key(conversation, *one)] for one in wanted)
     return answered
 
 
+def _key(conversation: Conversation, system: str, question: ConversationQuestion) -> Key:
+    return system, conversation.id, question.text
+
+
 def _answers(
-    conversation: Conversation, models: TalkModels, systems: Sequence[str], known: Mapping[Key, AnsweredTalk]
+    conversation: Conversation, models: TalkModels, wanted: Sequence[tuple[str, ConversationQuestion]]
 ) -> Iterator[AnsweredTalk]:
-    """Yield the answers of a conversation; its memory is made when something is asked."""
-    wanted = [(system, question) for question in conversation.questions for system in systems]
-    if all((system, conversation.id, question.text) in known for system, question in wanted):
-        yield from (known[system, conversation.id, question.text] for system, question in wanted)
+    """Yield the answers of systems to questions, from one memory, which is made when something is asked."""
+    if not wanted:
         return
     meter = Meter(models.answers)
     last = max(session.at for session in conversation.sessions) + _AFTER
@@ -237,10 +243,6 @@ def _answers(
         turn_of = remember_turns(memory, conversation)
         memory.reading_done()
         for system, question in wanted:
-            key = (system, conversation.id, question.text)
-            if key in known:
-                yield known[key]
-                continue
             now[0] = last if question.at is None else question.at
             before, start = _tokens(meter), time.perf_counter()
             try:
@@ -282,9 +284,9 @@ def _asked(
     assert memory.model is not None
     lines = list(_talk(conversation.sessions, turns))
     messages = load_prompt(_PACKAGE, "talk-answer", _PROMPT_VERSION).messages(
-        talk="\n".join(lines), now=_day(now), question=question.text
+        talk="\n".join(lines), now=shown_date(now), question=question.text
     )
-    request = ChatRequest(messages, _PURPOSE, schema_of(TalkReply), today=_day(now))
+    request = ChatRequest(messages, _PURPOSE, schema_of(TalkReply), today=shown_date(now))
     reply = complete_structured(memory.model, request, TalkReply)
     return (reply.answer or "").strip(), () if turns is None else tuple(lines)
 
@@ -294,16 +296,12 @@ def _talk(sessions: Iterable[Session], turns: set[str] | None) -> Iterator[str]:
     for session in sessions:
         said: list[Turn] = [turn for turn in session.turns if turns is None or turn.id in turns]
         if said:
-            yield f"[{_day(session.at)}]"
+            yield f"[{shown_date(session.at)}]"
             yield from (f"{turn.speaker}: {turn.text}" for turn in said)
 
 
 def _shown(item: Any) -> str:
     return item.text if isinstance(item, Episode) else str(item)
-
-
-def _day(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%A, %d %B %Y}"
 
 
 def scores(answered: Sequence[AnsweredTalk]) -> dict[str, dict[str, TalkScore]]:

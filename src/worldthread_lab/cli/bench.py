@@ -220,8 +220,9 @@ def conversations(
         raise InputError("answers are measured with --model and --judge together")
     if model is not None and judge is not None:
         asked = _AskedTalk(model, judge, names_in(system or (), "--system"), questions, seed, out / model, as_json)
+        vectors = bench_embedder(embedder, cache=cache)
         for name in names_in(dataset, "--dataset"):
-            _talk_answers(name, load(name, data)[:limit], asked, bench_embedder(embedder, cache=cache))
+            _talk_answers(name, load(name, data)[:limit], asked, vectors)
         return
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:

@@ -63,15 +63,14 @@ class Tenses:
         """Return whether what is said at an offset has been or is to come; ``None`` when the verbs do not say."""
         if self._is_past is not None:
             return "past" if self._is_past else "coming"
-        cue = self._cue_of(position)
-        if cue and (cue.clause == self.clause_at(position) or not self._begins_with_subject(position)):
+        cue, clause = self._cue_of(position), self.clause_at(position)
+        if cue and (cue.clause == clause or not self._begins_with_subject(clause, position)):
             return cue.direction
         return "coming" if self._has_subject else None
 
-    def _begins_with_subject(self, position: int) -> bool:
-        """Return whether the clause at an offset begins with a subject: "he postponed, she comes on 4 May"."""
-        clause, last = self.clause_at(position), bisect_left(self._positions, position)
-        first = bisect_left(self._clauses, clause)
+    def _begins_with_subject(self, clause: int, position: int) -> bool:
+        """Return whether a clause begins, before an offset, with a subject: "he postponed, she comes on 4 May"."""
+        first, last = bisect_left(self._clauses, clause), bisect_left(self._positions, position)
         first += bool(first) and first < last  # what parts it from the clause before
         return first < last and self._words[first] in self._lists["subjects"]
 

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from worldthread.errors import InputError
-from worldthread.models.chat import ChatModel, ChatRequest
+from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
 
@@ -68,9 +68,7 @@ def judge(model: ChatModel, question: str, answers: Sequence[str], given: str, *
         raise InputError("a judge needs at least one right answer")
     if not given.strip():
         raise InputError("there is no answer to judge; an empty answer counts as wrong without a judge")
-    messages = load_prompt("worldthread_lab.bench.qa", "judge", PROMPT_VERSION).messages(
-        question=question, right="\n".join(f"- {answer}" for answer in answers), given=given
-    )
+    messages = _messages(question, "\n".join(f"- {answer}" for answer in answers), given)
     request = ChatRequest(messages, PURPOSE, schema_of(VerdictReply), temperature=0.0, max_tokens=MAX_TOKENS, seed=seed)
     reply = complete_structured(model, request, VerdictReply)
     return Verdict(reply.right, reply.reasons, model.name)
@@ -78,6 +76,11 @@ def judge(model: ChatModel, question: str, answers: Sequence[str], given: str, *
 
 def shown_prompt() -> str:
     """Return the judge's prompt for people, with placeholders."""
-    prompt = load_prompt("worldthread_lab.bench.qa", "judge", PROMPT_VERSION)
-    messages = prompt.messages(question="QUESTION", right="RIGHT", given="GIVEN")
+    messages = _messages("QUESTION", "RIGHT", "GIVEN")
     return "\n\n".join(f"[{one.role}]\n{one.content}" for one in messages)
+
+
+def _messages(question: str, right: str, given: str) -> tuple[Message, ...]:
+    return load_prompt("worldthread_lab.bench.qa", "judge", PROMPT_VERSION).messages(
+        question=question, right=right, given=given
+    )
