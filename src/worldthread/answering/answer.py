@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from worldthread.answering import Evidence, MemoryAccess, find_answer, find_in_messages
+from worldthread.answering import MemoryAccess, find_answer
 from worldthread.answering.computed import DatedEvidence, Operation, compute
 from worldthread.answering.quotations import (
     LOOK_UP_PASSAGES,
@@ -25,9 +25,8 @@ from worldthread.extract.model.stated_times import shown_date
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
-from worldthread.retrieve.text import hits_as_text
 from worldthread.retrieve.words import content_words
-from worldthread.types import KINDS, AskedTime, Episode, Hit, Recall, short_repr
+from worldthread.types import AskedTime, Episode, Hit, Recall, short_repr
 
 PURPOSE = "answer"
 
@@ -64,7 +63,6 @@ class Answer:
         model: the name of the model; empty without one.
         nearest: without a model and without an answer, the hits that come nearest, best first.
         confidence: without a model, how likely what comes first answers the question, 0..1; else ``None``.
-        evidence: without a model, the measures behind the confidence; ``None`` when nothing was found.
         support: ``"stated"`` if the sources state the answer, or the dates that it is computed from; ``"inferred"`` if
             the model says that a step is only implied, or stated of something that the question describes otherwise;
             ``None`` without an answer, and where the model was not asked.
@@ -78,7 +76,6 @@ class Answer:
     model: str = ""
     nearest: tuple[Hit, ...] = ()
     confidence: float | None = None
-    evidence: Evidence | None = None
     support: Support | None = None
 
     @property
@@ -296,30 +293,27 @@ def _settled(reply: Reply, count: int) -> tuple[str | None, tuple[int, ...], str
     return text, tuple(numbers), reply.reasoning
 
 
-def answer_without_model(question: str, asked: str, memory: MemoryAccess, *, k: int, max_tokens: int) -> Answer:
+def answer_without_model(question: str, recalled: Recall, memory: MemoryAccess | None) -> Answer:
     """Answer a question by what is remembered alone.
 
     Args:
         question: the question, as it was asked.
-        asked: the question without a clause that names its time.
-        memory: gives what is needed of the memory.
-        k: how many hits of each kind :attr:`Answer.recall` shows at most.
-        max_tokens: the limit of the text of :attr:`Answer.recall`, by a cautious estimate.
+        recalled: what was recalled for it, of what holds.
+        memory: gives what is needed of the memory; ``None`` for one that knows nothing.
 
     Returns:
         The answer with its source, or what comes nearest.
     """
-    found = find_answer(asked, memory)
-    if found.text is None:
-        found = find_in_messages(question, memory, found)
-    time = found.recall.asked_time
+    recalled = replace(recalled, query=question)
+    if memory is None:
+        return Answer(question, None, (), "", recalled, confidence=0.0)
+    found = find_answer(question, recalled, memory)
+    time = recalled.asked_time
     if found.text is not None and time is not None and time.interval is None and not _says(found.sources, time.words):
         found = replace(found, text=None, sources=(), nearest=found.sources)
-    hits = tuple(hit for kind in KINDS for hit in [hit for hit in found.recall.hits if hit.kind == kind][:k])
-    recall = replace(found.recall, query=question, hits=hits, text=hits_as_text(hits, max_tokens))
     support: Support | None = None if found.text is None else "stated"
     return Answer(
-        question, found.text, found.sources, "", recall, "", found.nearest, found.confidence, found.evidence, support
+        question, found.text, found.sources, "", recalled, "", found.nearest, found.confidence, support=support
     )
 
 

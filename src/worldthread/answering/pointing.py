@@ -88,7 +88,8 @@ def question_pair(tokens: Tokens, question: str, now: float, told: Told) -> Ques
         now: the time that it is about.
         told: the message.
     """
-    asked = [word.text for word in words_of(f"{_day(now)}: {question} {_day(told.at)}")]
+    asked = [word.text for word in words_of(question)[:MOST_WORDS]]
+    asked = [*_day(now).split(), ":", *asked, *_day(told.at).split()]
     words = words_of(told.text)[:MOST_WORDS]
     ids, places, parts, _ = tokens.of(Piece(told.by, tuple(asked), tuple(words), told.text))
     first: dict[int, int] = {}

@@ -1,133 +1,191 @@
-"""Reads the answer to a question in messages, with the small model beside the reader."""
+"""Reads the answer to a question in what was told, with the small model beside the reader."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from worldthread.answering.parts import answering_time
 from worldthread.answering.pointing import MOST_WORDS, AnswerModel, Pointed, Told
-from worldthread.answering.question import ParsedQuestion
+from worldthread.extract.prose.dates import DATE
 from worldthread.extract.prose.sentences import split_sentences
 from worldthread.extract.reader.pieces import words_of
-from worldthread.types import Episode, Hit
+from worldthread.extract.times import TimeExpression, time_expressions
+from worldthread.extract.when import shown_time
+from worldthread.types import Hit
 
 LEAST: Final = 0.8
 """How probable an answer must be that is given."""
 MESSAGES: Final = 8
 """Messages that are read for a question."""
+PASSAGES: Final = 12
+"""Messages and statements that are read for a question."""
 # of what `measures_of` returns; `training/measure_answers.py --fit` prints them
-_WEIGHTS: Final = (0.559, 4.237, 0.983, 0.486, 2.154, 0.723)
-_BIAS: Final = 0.118
+_WEIGHTS: Final = (0.602, 3.002, 1.089, 0.557, -0.154, 0.733, -0.056, -0.165, 1.094, 1.284)
+_BIAS: Final = 0.263
+
+_ASKS_WHEN: Final = re.compile(r"\b(?:when|how long ago|(?:what|which) (?:day|date|month|year)s?)\b", re.IGNORECASE)
+_DATE: Final = re.compile(rf"(?<!\w)(?:{DATE})")
+_DIGIT: Final = re.compile(r"\d")
+# words with digits or marks, such as "OPS-77", "9:30" and "C#"
+_IDENTIFIER: Final = re.compile(r"(?<![^\W_])(?:(?=\S{0,64}\d)[^\W_]+(?:[-.:,/_][^\W_]+)*|[^\W\d_]+[#+]+(?!\w))")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True)
-class Messages:
-    """Messages in which the answer to a question may stand.
+class Passage:
+    """What was told at once, in which the answer to a question may stand.
 
     Args:
-        hits: the messages, best first.
-        now: the time that is asked about.
-        outdated: returns the ends of those statements of a message that do not hold at that time, and are asked for
-            as if they did.
-        model: points at answers.
+        hit: the message, or the statement of a text too long to be read.
+        told: what is read of it.
+        over: the ends of those of its statements that do not hold any more, and are asked for as if they did.
     """
 
-    hits: Sequence[Hit]
-    now: float
-    outdated: Callable[[Episode], Sequence[str]]
-    model: AnswerModel
+    hit: Hit
+    told: Told
+    over: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ReadAnswer:
-    """An answer that stands in a message.
+    """An answer that stands in a passage.
 
     Args:
-        text: the answer.
-        source: the message.
+        text: the answer; ``None`` where what is pointed at is no answer.
+        source: where it stands.
         measures: what the probability is computed from; see :func:`measures_of`.
         probability: how probable it is that this is the answer, in [0, 1].
     """
 
-    text: str
+    text: str | None
     source: Hit
     measures: tuple[float, ...]
     probability: float
 
 
-def read_answer(question: ParsedQuestion, messages: Messages, least: float = LEAST) -> ReadAnswer | None:
+def read_answer(
+    question: str, now: float, passages: Iterable[Passage], model: AnswerModel, time_words: str = ""
+) -> ReadAnswer | None:
     """Return the answer that is most probable.
 
-    It is none where it is not probable enough, where what it says has ended, and where a time is asked for that its
-    sentence does not name. A message of which only the beginning can be read answers nothing.
+    What it says is no answer where it has ended, where a time is asked for that its sentence does not name, and where
+    the question names a number, a version or a ticket that the passage does not have. A passage of which only the
+    beginning can be read answers nothing.
 
     Args:
         question: the question.
-        messages: the messages.
-        least: how probable the answer must be.
+        now: the time that it is about.
+        passages: what may answer.
+        model: points at answers.
+        time_words: the words of the question that name its time, whose numbers a passage need not have.
 
     Returns:
-        The answer; ``None`` where there is none.
+        The answer, however probable; ``None`` where there is nothing to read.
     """
-    told = [(hit, hit.item, _told(hit.item)) for hit in messages.hits if isinstance(hit.item, Episode)]
-    told = [row for row in told if len(words_of(row[2].text)) <= MOST_WORDS]
-    found = messages.model.pointed(question.text, messages.now, [one for _, _, one in told])
+    read = [one for one in passages if len(words_of(one.told.text)) <= MOST_WORDS]
+    found = model.pointed(question, now, [one.told for one in read])
     if found is None:
         return None
-    measures = measures_of(question, found)
+    measures = measures_of(question, found, len(read))
     probability = 1 / (1 + math.exp(-_BIAS - math.fsum(map(operator.mul, _WEIGHTS, measures))))
-    if probability < least:
-        return None
-    source, episode, message = told[found.message]
-    said = said_words(question, message, found)
-    if said is None or _is_over(found, message, messages.outdated(episode)):
-        return None
-    return ReadAnswer(said, source, measures, probability)
+    passage = read[found.message]
+    said = said_words(question, passage.told, found)
+    named = identifiers(question) - identifiers(time_words)
+    if _is_over(found, passage) or not named <= identifiers(passage.told.text):
+        said = None
+    return ReadAnswer(said, passage.hit, measures, probability)
 
 
-def measures_of(question: ParsedQuestion, found: Pointed) -> tuple[float, ...]:
-    """Return what the probability of an answer is computed from, by a logistic regression (6 numbers).
+def measures_of(question: str, found: Pointed, count: int) -> tuple[float, ...]:
+    """Return what the probability of an answer is computed from, by a logistic regression (10 numbers).
 
     Args:
         question: the question.
         found: what the model points at.
+        count: how many passages it was compared with, itself included.
 
     Returns:
-        The measures of the model, whether it says yes or no, and whether a time is asked for.
+        The measures of the model, whether it says yes or no, whether a day is asked for, and the count's logarithm;
+        and for yes and no once more how sure the model is of the passage and of the kind, and the count's logarithm.
     """
-    return (*found.measures, float(found.kind != "words"), float(question.kind == "time"))
+    is_settled, others = float(found.kind != "words"), math.log(max(count, 2))
+    again = (is_settled * one for one in (*found.measures[:2], others))
+    return (*found.measures, is_settled, float(asks_when(question)), others, *again)
 
 
-def said_words(question: ParsedQuestion, told: Told, found: Pointed) -> str | None:
+def asks_when(question: str) -> bool:
+    """Return whether a question asks for a day, a month or a year."""
+    return _ASKS_WHEN.search(question) is not None
+
+
+def said_words(question: str, told: Told, found: Pointed) -> str | None:
     """Return what is answered.
 
     Args:
         question: the question.
-        told: the message that answers.
+        told: the passage that answers.
         found: what the model points at in it.
 
     Returns:
-        The words; a date, where a time is asked for; "Yes" or "No" and the message. ``None`` where a time is asked for
-        and the sentence of the words names none.
+        The words; a date, where a day is asked for and the words or their sentence name one; "Yes" or "No" and the
+        passage. ``None`` where a day is asked for, and there is none.
     """
     if found.kind != "words":
         return f"{found.kind.title()}: {told.text}"
     words = told.text[found.begin : found.end]
-    if question.kind != "time":
+    if not asks_when(question):
         return words
+    named = answering_time(words, told.at)
+    if named is None and _DIGIT.search(words):
+        return words  # "at 9:30", "every 4 May"
     sentence = next((one.text for one in split_sentences(told.text) if found.begin < one.end), told.text)
-    return answering_time(words, told.at) or answering_time(sentence, told.at)
+    return named or answering_time(sentence, told.at)
 
 
-def _told(message: Episode) -> Told:
-    return Told(message.speaker or "user", message.said, message.at)
+def identifiers(text: str) -> frozenset[str]:
+    """Return the words of a text with digits or marks, but for years and days, as they must be in what answers."""
+    found = _IDENTIFIER.findall(text)
+    return frozenset(one for one in found if not _YEAR.fullmatch(one) and not (one.isdecimal() and len(one) < 3))
 
 
-def _is_over(found: Pointed, told: Told, outdated: Sequence[str]) -> bool:
+def answering_time(sentence: str, at: float) -> str | None:
+    """Return the time that a sentence names, such as "last Friday", as a date.
+
+    Args:
+        sentence: a sentence, without the label of a speaker.
+        at: world time of the sentence.
+
+    Returns:
+        A day, a month, a year, or the first and the last day, in ISO 8601; ``None`` when the sentence names no time or
+        more than one, or the memory counts turns.
+    """
+    named = _named_time(sentence, at)
+    if named is None or named.valid_from is None or named.valid_to is None:
+        return None
+    first, last = shown_time(named.valid_from)[:10], shown_time(named.valid_to - 1)[:10]
+    if named.precision in ("year", "month"):
+        return first[: 4 if named.precision == "year" else 7]
+    return first if first == last else f"{first} to {last}"
+
+
+def _named_time(sentence: str, at: float) -> TimeExpression | None:
+    """Return the one time at which a sentence says something; ``None`` where it names none or more."""
+    named = [time for time in time_expressions(sentence, at) if time.role not in ("duration", "recurring")]
+    if len(named) != 1 or named[0].role not in ("at", "during"):
+        return None
+    rest = f"{sentence[: named[0].start]} {sentence[named[0].end :]}"
+    return None if _DATE.search(rest) else named[0]  # "was on the 19th, but they moved it to 26 November"
+
+
+def _is_over(found: Pointed, passage: Passage) -> bool:
     """Return whether what is pointed at is what a statement says that does not hold any more."""
-    said = {word.text.casefold() for word in words_of(told.text[found.begin : found.end])}
-    return any(said & {word.text.casefold() for word in words_of(one)} for one in outdated)
+    said = _words(passage.told.text[found.begin : found.end])
+    return any(said & _words(one) for one in passage.over)
+
+
+def _words(text: str) -> set[str]:
+    return {word.text.casefold() for word in words_of(text)}

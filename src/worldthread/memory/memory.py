@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from worldthread.errors import InputError, NotFoundError
-from worldthread.extract.base import USER, is_of_text_reader, reads_in_background
+from worldthread.extract.base import USER, is_of_text_reader
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.graph.view import by_names, timeline_order
 from worldthread.memory.corrections import (
@@ -58,10 +58,9 @@ from worldthread.support.places import episode_place, place_as_text, version_pla
 from worldthread.support.progress import Progress, show_progress
 from worldthread.support.timings import timed
 from worldthread.telemetry import operation, step
-from worldthread.types import KINDS, AskedTime, Episode, Fact, Interval, Kind, Page, Recall, TimeLike, Version
+from worldthread.types import KINDS, AskedTime, Episode, Fact, Hit, Interval, Kind, Page, Recall, TimeLike, Version
 
 if TYPE_CHECKING:
-    from worldthread.answering import Messages
     from worldthread.answering.answer import Answer
     from worldthread.answering.quotations import Spot
     from worldthread.extract.base import Extractor
@@ -796,10 +795,9 @@ class Memory(Closeable):
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
-        Without a chat model there is an answer only if a statement that holds says it (the end of a fact, a date, or
-        the sentence itself), or if words of a message surely do. A statement must agree with the question in whom it is
-        about, in names, numbers and negation, and in the kind of what is asked for. Everything else is evidence, and
-        shown apart (:attr:`Answer.nearest <worldthread.Answer.nearest>`).
+        Without a chat model there is an answer only if words of a message or a statement surely give it: see
+        :mod:`worldthread.answering.reading`. Everything else is evidence, and shown apart
+        (:attr:`Answer.nearest <worldthread.Answer.nearest>`).
 
         Args:
             question: the question.
@@ -825,6 +823,7 @@ class Memory(Closeable):
         """
         from worldthread.answering import MemoryAccess
         from worldthread.answering.answer import AnswerContext, answer, answer_without_model
+        from worldthread.answering.pointing import answer_model
 
         def recall(
             text: str, k: int, kinds: Collection[Kind] = KINDS, asked_time: AskedTime | None = _NOT_READ,
@@ -853,49 +852,20 @@ class Memory(Closeable):
         at = to_asked_time(as_of, self._store.graph)
         named = self._asked_time(question, where, self._asked_at(at), at)
         asked = question if named is None else named.without_words(question)  # what is found is of that time
-        with self.record.read_lock() as graph:
-            own_names = frozenset({normalise_name(user), normalise_name(graph.with_canonical_names(user))})
-        embedder = self._index.embedder
-        reads = reads_in_background(self._models.extractor)
-        access = MemoryAccess(
-            partial(recall, asked_time=named), embedder.embed, embedder.embed_queries, self._rarities, self.episode,
-            own_names, partial(self._messages, partial(recall, only_current=False), user, at) if reads else None,
-        )  # fmt: skip
-        return answer_without_model(question, asked, access, k=k, max_tokens=max_tokens)
-
-    def _messages(
-        self, recall: Callable[..., Recall], user: str, at: float | None, question: str, asked_time: AskedTime | None
-    ) -> Messages | None:
-        """Return the messages of a user in which the answer to a question may stand.
-
-        Args:
-            recall: recalls also what is over.
-            user: who asks.
-            at: the time that is asked about; ``None`` for now.
-            question: the question.
-            asked_time: the time that it names.
-        """
-        from worldthread.answering import Messages
-        from worldthread.answering.pointing import answer_model
-        from worldthread.answering.reading import MESSAGES
-
+        recalled = recall(asked, k, asked_time=named)
         now = self._asked_at(at)
         if now is None:
-            return None
-        hits = recall(question, MESSAGES, ("episode",)).hits
+            return answer_without_model(question, recalled, None)
+        with self.record.read_lock() as graph:
+            name = graph.with_canonical_names(user)
 
-        def may_answer(episode: Episode) -> bool:
-            is_said = is_of_text_reader(episode.extraction.extractor)  # a correction is no message
-            return is_said and episode.at <= now and episode.user in ("", user)
+        def episodes(count: int) -> tuple[Hit, ...]:
+            return recall(question, count, ["episode"], named, only_current=False).hits
 
-        own = [one for one in hits if isinstance(one.item, Episode) and may_answer(one.item)]
-
-        def outdated(message: Episode) -> list[str]:
-            """Return the ends of facts that are over; a question for another time may ask for them."""
-            versions = self._outdated_in(message, at) if asked_time is None else []
-            return [one.statement.object for one in versions if isinstance(one.statement, Fact)]
-
-        return Messages(own, now, outdated, answer_model())
+        outdated = partial(self._outdated_in, at=at)
+        own_names = frozenset({normalise_name(user), normalise_name(name)})
+        access = MemoryAccess(now, user, own_names, name, episodes, self.episode, outdated, answer_model())
+        return answer_without_model(question, recalled, access)
 
     def _outdated_in(self, episode: Episode, at: float | None) -> list[Version]:
         """Return the facts of an episode that something else has ended by a time, as the versions that rest on it."""
@@ -928,13 +898,6 @@ class Memory(Closeable):
                 is_shown = record is not None and (may is None or may[number]) and (at is None or record.at <= at)
                 beside.append(self.episode(record.id) if record is not None and is_shown else None)
             return Spot(int(conversation.sessions[place]), place, *beside)
-
-    def _rarities(self, stems: Sequence[str]) -> list[float]:
-        """Return how rare stems are among the episodes, from 0 to 1 for one that no episode has."""
-        from worldthread.retrieve.words import rarities
-
-        with self._index.current() as index:
-            return rarities(stems, lambda stem: len(index.episode_words.having(stem)[0]), len(index.graph))
 
     def about(self, entity: str, *, as_of: TimeLike | None = None, where: Filter | None = None) -> list[Version]:
         """List what holds about an entity, with times and sources: statements about it, and sentences that name it.

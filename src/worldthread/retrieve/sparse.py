@@ -138,10 +138,6 @@ class CSRRows:
         """The row of every entry, ascending."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.pointers))
 
-    def transposed(self, count: int = 0) -> CSRRows:
-        """Return for every column its rows, ascending; ``count``: how many columns there are at least."""
-        return CSRRows.grouped(self.columns, self.row_of_entry, count)
-
     @cached_property
     def filled(self) -> NDArray[np.bool_]:
         """Which rows have an entry, shape (rows,)."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
 import threading
-from collections.abc import Callable, Sequence
 from typing import Final
 
 import Stemmer
@@ -59,21 +57,6 @@ def stems_of(tokens: list[str]) -> list[str]:
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of the words of a text that are not :data:`STOP` words."""
     return frozenset(words_of(text)) - STOP_STEMS
-
-
-def rarities(stems: Sequence[str], having: Callable[[str], int], texts: int) -> list[float]:
-    """Return how rare stems are: ln(1 + N / (n + 1/2)), as a share of what it is for one that no text has.
-
-    Args:
-        stems: stems of words.
-        having: returns n, the number of texts that have a stem.
-        texts: N, the number of texts.
-
-    Returns:
-        For each stem a number in (0, 1]; 1 for one that no text has.
-    """
-    most = math.log1p(2 * max(texts, 1))
-    return [math.log1p(max(texts, 1) / (having(stem) + 0.5)) / most for stem in stems]
 
 
 class _Stemmers(threading.local):
