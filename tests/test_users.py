@@ -28,6 +28,8 @@ SENTENCES = (
     "My neighbour {name} moved to {city}.", "My sister {name} lives in {city}.", "{name} is married to {other}.",
     "{name} likes {city}.", "My sister is {name}.", "{name} no longer works for {firm}.", "I like {city}.",
 )  # fmt: skip
+ASKED = 10
+"""One in so many users asks for answers."""
 QUESTIONS = ("Where do I live?", "Where does Anna live?", "Who works for Acme?")
 
 
@@ -116,7 +118,9 @@ def compare(shared: Memory, user: str, said: Sequence[Turn], found: Differences)
         versions = set(told(every_version(own, None, only_current=False)))
         for question in QUESTIONS:
             recalled = shared.recall(question, k=20, where=where, only_current=False)
-            for hits in (recalled.hits, shared.ask(question, where=where).sources):
+            # an answer takes a tenth of a second
+            answer = shared.ask(question, where=where).sources if found.users % ASKED == 0 else ()
+            for hits in (recalled.hits, answer):
                 for hit in hits:
                     is_own = hit.item.id in texts if hit.version is None else set(told([hit.version])) <= versions
                     found.leaks += not is_own

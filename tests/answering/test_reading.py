@@ -95,10 +95,28 @@ def test_a_statement_that_was_given_is_read_as_a_sentence(monkeypatch: pytest.Mo
     made = pointer(monkeypatch, "Graz")
     with memory_of() as memory:
         memory.remember([("Vera", "lives in", "Graz"), ("user", "is afraid of", "geese")], at="2024-05-01")
-        assert memory.ask("Where does Vera live?").text == "Graz"
+        assert memory.ask("Where is Vera at home?").text == "Graz"
         made.words = "geese"
-        assert memory.ask("What am I afraid of?").text == "geese"
+        assert memory.ask("What frightens me?").text == "geese"
     assert set(made.shown) == {"user: Vera lives in Graz.", "user: I am afraid of geese."}
+
+
+def test_a_name_in_a_given_statement_is_answered_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    pointer(monkeypatch, "Panic!")
+    with memory_of() as memory:
+        memory.remember([("Vera", "likes", "Panic! at the Disco")], at="2024-05-01")
+        assert memory.ask("Which band is Vera fond of?").text == "Panic! at the Disco"
+
+
+def test_what_a_fact_says_too_is_surer(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pointer(monkeypatch, "Graz")
+    made.measures = (-1.0, 0.0, 0.0, 0.0)
+    with memory_of("Vera lives in Graz.") as memory:
+        stated = memory.ask("Where does Vera live?").confidence
+        alone = memory.ask("Where is Vera at home?").confidence
+    assert stated is not None
+    assert alone is not None
+    assert stated > alone
 
 
 def test_a_number_that_the_question_names_must_be_in_what_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,6 +125,16 @@ def test_a_number_that_the_question_names_must_be_in_what_answers(monkeypatch: p
         assert memory.ask("Who has OPS-77?").text == "Vera"
         assert memory.ask("Who has OPS-7?").text is None
         assert memory.ask("Who had the ticket in 2024?").text == "Vera"
+
+
+def test_facts_that_another_user_told_answer_only_about_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pointer(monkeypatch, "Graz")
+    with memory_of() as memory:
+        memory.remember([("user", "lives in", "Graz"), ("vera", "is from", "Graz")], at="2024-05-01", user="vera")
+        memory.remember("Lena lives in Graz.", at="2024-05-02", user="vera")
+        memory.ask("Where do I live?")
+        assert set(made.shown) == {"user: vera is from Graz.", "user: Lena lives in Graz."}
+        assert memory.ask("Where does Lena live?").text == "Graz"
 
 
 def test_no_message_of_another_user_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

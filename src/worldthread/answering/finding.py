@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from math import isfinite
+from typing import Final, NamedTuple
 
+from worldthread.answering.lookup import missing_part
 from worldthread.answering.pointing import MOST_WORDS, AnswerModel, Told
-from worldthread.answering.reading import LEAST, MESSAGES, PASSAGES, Passage, ReadAnswer, read_answer
+from worldthread.answering.reading import LEAST, MESSAGES, PASSAGES, ReadAnswer, ReadPassage, read_answer
 from worldthread.extract.base import USER, is_of_text_reader
 from worldthread.extract.prose.words import first_person
 from worldthread.extract.reader.pieces import words_of
 from worldthread.names import normalise_name
 from worldthread.retrieve.query import is_first_person
-from worldthread.types import AskedTime, Episode, Fact, Hit, Recall, Version
+from worldthread.types import AskedTime, Episode, Fact, Hit, Interval, Recall, Statement, Version
 
+SHORTEST_PERIOD: Final = 28 * 86_400.0
+"""Seconds."""
 NEAREST: Final = 3
 """How many hits are shown apart when there is not enough information."""
 
@@ -61,6 +65,20 @@ class Found:
     confidence: float
 
 
+class StatedPart(NamedTuple):
+    """The part of a fact that a question asks for.
+
+    Args:
+        part: the part.
+        hit: the fact.
+        is_given: whether the fact was given as it is; what was read of a text may be wrong.
+    """
+
+    part: str
+    hit: Hit
+    is_given: bool
+
+
 def find_answer(question: str, recalled: Recall, memory: MemoryAccess) -> Found:
     """Find the answer to a question.
 
@@ -72,15 +90,41 @@ def find_answer(question: str, recalled: Recall, memory: MemoryAccess) -> Found:
     Returns:
         The answer, or what comes nearest.
     """
-    passages = list(passages_of(question, recalled, memory))
     time = recalled.asked_time
-    read = read_answer(question, memory.now, passages, memory.model, "" if time is None else time.words)
+    stated = list(_looked_up(question if time is None else time.without_words(question), recalled, memory))
+    given = {one.part: one.hit for one in reversed(stated) if one.is_given}
+    if given:
+        return Found(", ".join(reversed(given)), tuple(reversed(given.values())), (), 1.0)
+    passages, now = passages_of(question, recalled, memory), memory.now
+    if time is not None and time.interval is not None and _is_period(time.interval):
+        # what was told by its end tells what held then
+        now = min(now, time.interval.valid_to)
+        passages = (one for one in passages if one.told.at <= now)
+        question = time.without_words(question)
+    time_words, parts = "" if time is None else time.words, [one.part for one in stated]
+    read = read_answer(question, now, passages, memory.model, time_words, parts)
     if read is not None and read.text is not None and read.probability >= LEAST:
-        return Found(read.text, (read.source,), (), read.probability)
+        same = (one.hit for one in stated if one.part in read.text or read.text in one.part)
+        return Found(read.text, (next(same, read.source),), (), read.probability)
     return Found(None, (), _nearest(recalled, read), 0.0 if read is None else min(read.probability, LEAST))
 
 
-def passages_of(question: str, recalled: Recall, memory: MemoryAccess) -> Iterator[Passage]:
+def _is_period(interval: Interval) -> bool:
+    """Return whether something may hold all through a time, as in "in 2023"; what was on a day is told afterwards."""
+    return isfinite(interval.valid_to) and interval.valid_to - interval.valid_from >= SHORTEST_PERIOD
+
+
+def _looked_up(question: str, recalled: Recall, memory: MemoryAccess) -> Iterator[StatedPart]:
+    """Yield what facts say in answer to a question that has the words of the rest."""
+    for hit in recalled.hits:
+        if isinstance(hit.item, Fact) and hit.version is not None:
+            part = missing_part(question, hit.item, memory.own_names)
+            source = memory.episode(hit.version.sources[-1])
+            if part and _may_state(hit.item, source, memory):
+                yield StatedPart(part, hit, not is_of_text_reader(source.extraction.extractor))
+
+
+def passages_of(question: str, recalled: Recall, memory: MemoryAccess) -> Iterator[ReadPassage]:
     """Yield what may answer a question: messages, and statements that were given or stand in long texts.
 
     Args:
@@ -89,39 +133,47 @@ def passages_of(question: str, recalled: Recall, memory: MemoryAccess) -> Iterat
         memory: gives what is needed of the memory.
     """
     is_own = is_first_person(question)
-    messages: dict[str, Passage] = {}
-    statements: list[Passage] = []
+    messages: dict[str, ReadPassage] = {}
+    statements: list[ReadPassage] = []
     for hit in memory.episodes(MESSAGES):
-        if isinstance(hit.item, Episode) and _may_answer(hit.item, memory) and _is_message(hit.item):
+        if isinstance(hit.item, Episode) and _is_message(hit.item, memory):
             messages[hit.item.id] = _message(hit, hit.item, recalled.asked_time, memory, is_own)
     for hit in recalled.hits:
         if isinstance(hit.item, Episode) or hit.version is None or len(messages) + len(statements) >= PASSAGES:
             continue
         source = memory.episode(hit.version.sources[-1])
-        if source.id in messages or not _may_answer(source, memory):
+        if source.id in messages or not _may_state(hit.item, source, memory):
             continue
-        if _is_message(source):
+        if _is_message(source, memory):
             messages[source.id] = _message(hit, source, recalled.asked_time, memory, is_own)
         else:
-            statements.append(Passage(hit, Told(_by(source, memory, is_own), _as_said(hit, memory), source.at)))
+            parts = (hit.item.subject, hit.item.object) if isinstance(hit.item, Fact) else ()
+            told = Told(_by(source, memory, is_own), _as_said(hit, memory), source.at)
+            statements.append(ReadPassage(hit, told, parts=parts))
     yield from messages.values()
     yield from statements
 
 
-def _may_answer(episode: Episode, memory: MemoryAccess) -> bool:
-    return episode.at <= memory.now and episode.user in ("", memory.user)
+def _may_state(item: Statement, source: Episode, memory: MemoryAccess) -> bool:
+    """Return whether a statement may answer: what another user told is nothing about the person who asks."""
+    if source.at > memory.now or source.user in ("", memory.user):
+        return source.at <= memory.now
+    return isinstance(item, Fact) and memory.own_names.isdisjoint(map(normalise_name, (item.subject, item.object)))
 
 
-def _is_message(episode: Episode) -> bool:
-    """Return whether a text was said and can be read whole; a correction is no message."""
-    return is_of_text_reader(episode.extraction.extractor) and len(words_of(episode.said)) <= MOST_WORDS
+def _is_message(episode: Episode, memory: MemoryAccess) -> bool:
+    """Return whether a text was said to this user and can be read whole; a correction is no message."""
+    is_own = episode.at <= memory.now and episode.user in ("", memory.user)
+    return is_own and is_of_text_reader(episode.extraction.extractor) and len(words_of(episode.said)) <= MOST_WORDS
 
 
-def _message(hit: Hit, episode: Episode, asked_time: AskedTime | None, memory: MemoryAccess, is_own: bool) -> Passage:
+def _message(
+    hit: Hit, episode: Episode, asked_time: AskedTime | None, memory: MemoryAccess, is_own: bool
+) -> ReadPassage:
     """Return a message; a question for another time may ask for what is over."""
     versions = memory.outdated(episode) if asked_time is None else ()
     over = tuple(one.statement.object for one in versions if isinstance(one.statement, Fact))
-    return Passage(hit, Told(_by(episode, memory, is_own), episode.said, episode.at), over)
+    return ReadPassage(hit, Told(_by(episode, memory, is_own), episode.said, episode.at), over)
 
 
 def _by(episode: Episode, memory: MemoryAccess, is_own: bool) -> str:

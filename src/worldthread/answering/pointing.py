@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from worldthread.extract.reader.extractor import FOLDER
 from worldthread.extract.reader.model import ReaderModel, Tokens, onnx_session, reader_model
 from worldthread.extract.reader.pieces import MessageWord, Piece, words_of
 from worldthread.extract.when import is_date
+from worldthread.models.base import processors
 
 PointedKind: TypeAlias = Literal["words", "yes", "no"]
 POINTED_KINDS: Final[tuple[PointedKind, ...]] = ("words", "yes", "no")
@@ -139,9 +141,10 @@ class AnswerModel:
         longest = max(len(pair.tokens) for _, pair in pairs)
         hidden = np.zeros((len(pairs), longest, 384), np.float32)
         mask = np.full((len(pairs), 1, 1, longest), -1e4, np.float32)
-        for row, (_, pair) in enumerate(pairs):
-            hidden[row, : len(pair.tokens)] = self._reader.lower_states(pair.tokens, pair.parts)
-            mask[row, 0, 0, : len(pair.tokens)] = 0
+        with ThreadPoolExecutor(min(len(pairs), processors()), thread_name_prefix="worldthread-answer") as pool:
+            for row, states in enumerate(pool.map(self._lower_states, (pair for _, pair in pairs))):
+                hidden[row, : len(states)] = states
+                mask[row, 0, 0, : len(states)] = 0
         ranks = np.array([0, *range(len(pairs), 0, -1)], np.int64)
         chances, kinds, ends = self._loaded().run(None, {"hidden": hidden, "mask": mask, "ranks": ranks})
         best = int(chances[1:].argmax())
@@ -154,6 +157,9 @@ class AnswerModel:
         if kind:
             return Pointed(POINTED_KINDS[kind], number, 0, len(told[number].text), measures)
         return Pointed("words", number, pair.words[first].begin, pair.words[last].end, measures)
+
+    def _lower_states(self, pair: QuestionPair) -> NDArray[np.float32]:
+        return self._reader.lower_states(pair.tokens, pair.parts)
 
     def _loaded(self) -> Any:
         with self._lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,9 +23,9 @@ MESSAGES: Final = 8
 """Messages that are read for a question."""
 PASSAGES: Final = 12
 """Messages and statements that are read for a question."""
-# of what `measures_of` returns; `training/measure_answers.py --fit` prints them
-_WEIGHTS: Final = (0.602, 3.002, 1.089, 0.557, -0.154, 0.733, -0.056, -0.165, 1.094, 1.284)
-_BIAS: Final = 0.263
+# of the measures of an answer; `training/measure_answers.py --fit` prints them
+_WEIGHTS: Final = (0.593, 3.015, 1.092, 0.574, -0.413, 0.754, -0.021, -0.171, 1.214, 1.427, 1.159)
+_BIAS: Final = 0.166
 
 _ASKS_WHEN: Final = re.compile(r"\b(?:when|how long ago|(?:what|which) (?:day|date|month|year)s?)\b", re.IGNORECASE)
 _DATE: Final = re.compile(rf"(?<!\w)(?:{DATE})")
@@ -36,18 +36,20 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True)
-class Passage:
+class ReadPassage:
     """What was told at once, in which the answer to a question may stand.
 
     Args:
         hit: the message, or the statement of a text too long to be read.
         told: what is read of it.
         over: the ends of those of its statements that do not hold any more, and are asked for as if they did.
+        parts: the names in it that are answered whole: the subject and the end of a fact.
     """
 
     hit: Hit
     told: Told
     over: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class ReadAnswer:
     Args:
         text: the answer; ``None`` where what is pointed at is no answer.
         source: where it stands.
-        measures: what the probability is computed from; see :func:`measures_of`.
+        measures: what the probability is computed from: see :func:`measures_of`; and whether a fact says the same.
         probability: how probable it is that this is the answer, in [0, 1].
     """
 
@@ -68,7 +70,12 @@ class ReadAnswer:
 
 
 def read_answer(
-    question: str, now: float, passages: Iterable[Passage], model: AnswerModel, time_words: str = ""
+    question: str,
+    now: float,
+    passages: Iterable[ReadPassage],
+    model: AnswerModel,
+    time_words: str = "",
+    stated: Collection[str] = (),
 ) -> ReadAnswer | None:
     """Return the answer that is most probable.
 
@@ -82,6 +89,7 @@ def read_answer(
         passages: what may answer.
         model: points at answers.
         time_words: the words of the question that name its time, whose numbers a passage need not have.
+        stated: what facts say in answer to the question.
 
     Returns:
         The answer, however probable; ``None`` where there is nothing to read.
@@ -90,10 +98,13 @@ def read_answer(
     found = model.pointed(question, now, [one.told for one in read])
     if found is None:
         return None
-    measures = measures_of(question, found, len(read))
-    probability = 1 / (1 + math.exp(-_BIAS - math.fsum(map(operator.mul, _WEIGHTS, measures))))
     passage = read[found.message]
     said = said_words(question, passage.told, found)
+    if said is not None and found.kind == "words":
+        said = next((part for part in passage.parts if said in part), said)
+    is_stated = said is not None and any(said in part or part in said for part in stated)
+    measures = (*measures_of(question, found, len(read)), float(is_stated))
+    probability = 1 / (1 + math.exp(-_BIAS - math.fsum(map(operator.mul, _WEIGHTS, measures))))
     named = identifiers(question) - identifiers(time_words)
     if _is_over(found, passage) or not named <= identifiers(passage.told.text):
         said = None
@@ -181,7 +192,7 @@ def _named_time(sentence: str, at: float) -> TimeExpression | None:
     return None if _DATE.search(rest) else named[0]  # "was on the 19th, but they moved it to 26 November"
 
 
-def _is_over(found: Pointed, passage: Passage) -> bool:
+def _is_over(found: Pointed, passage: ReadPassage) -> bool:
     """Return whether what is pointed at is what a statement says that does not hold any more."""
     said = _words(passage.told.text[found.begin : found.end])
     return any(said & _words(one) for one in passage.over)
