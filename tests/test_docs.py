@@ -93,6 +93,12 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("folder", ["benchmarks", "training"])
+def test_the_scripts_that_a_page_names_exist(folder: str) -> None:
+    named = set(re.findall(r"`(?:[a-z]+/)?([a-z_]+\.py)[`\s]", (ROOT / folder / "README.md").read_text(encoding="utf-8")))
+    assert named - {path.name for part in ("benchmarks", "training") for path in (ROOT / part).rglob("*.py")} == set()
+
+
 def test_the_table_of_prompts_is_that_of_the_package() -> None:
     """To renew the rows, print ``row`` for every prompt."""
     from worldthread.models.prompts import shipped_prompts
