@@ -12,7 +12,7 @@ pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worl
 from typer.testing import CliRunner
 
 from worldthread.cli.main import app
-from worldthread.errors import FormatError
+from worldthread.errors import FormatError, InputError
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat
@@ -57,6 +57,14 @@ def marks(*right: bool) -> FakeChat:
     """A judge that gives these marks by turns."""
     given = [json.dumps({"reasons": "so", "right": one}) for one in right]
     return FakeChat(lambda request: given[(request.seed or 0) % len(given)])
+
+
+def test_answers_of_other_models_are_not_mixed(tmp_path: Path) -> None:
+    path, answers = tmp_path / "answers.jsonl", FakeChat(Answers())
+    measure([TALK], TalkModels(answers, marks(True), FakeEmbedder()), path, ["nearest"])
+    other = FakeChat(Answers(), name="other")
+    with pytest.raises(InputError, match="is of other models"):
+        measure([TALK], TalkModels(other, marks(True), FakeEmbedder()), path, ["nearest"])
 
 
 def test_every_system_is_asked_marked_twice_and_counted(tmp_path: Path) -> None:

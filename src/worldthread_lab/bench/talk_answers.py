@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from worldthread.answering.answer import Answer
-from worldthread.errors import AnswerError, FormatError
+from worldthread.errors import AnswerError, FormatError, InputError
 from worldthread.extract.model.stated_times import shown_date
 from worldthread.files.decoding import decode_json
 from worldthread.memory.memory import Memory
@@ -50,6 +50,7 @@ class AnsweredTalk(msgspec.Struct, frozen=True):
     """An answer and its marks: a line of the file of answers.
 
     Args:
+        models: the names of what answered, marked and embedded.
         system: one of :data:`SYSTEMS`.
         conversation: id of the conversation.
         question: the question.
@@ -64,6 +65,7 @@ class AnsweredTalk(msgspec.Struct, frozen=True):
         problem: why there is no answer; empty where there is one. It counts as wrong.
     """
 
+    models: tuple[str, str, str]
     system: str
     conversation: str
     question: str
@@ -133,6 +135,11 @@ class TalkModels:
     answers: ChatModel
     judge: ChatModel
     embedder: Embedder
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """Their names."""
+        return self.answers.name, self.judge.name, self.embedder.name
 
 
 def sampled(conversations: Sequence[Conversation], count: int | None, seed: int) -> list[Conversation]:
@@ -205,9 +212,14 @@ def measure(
 
     Raises:
         FormatError: a line of the file is no answer.
+        InputError: the file has answers or marks of other models.
         ModelError: a model could not be asked. What was answered is kept.
     """
     rows = read_answers(path)
+    if others := [row.models for row in rows.values() if row.models != models.names]:
+        raise InputError(
+            f"{path} is of other models ({', '.join(others[0])} instead of {', '.join(models.names)}); name another folder"
+        )
     answered: list[AnsweredTalk] = []
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
@@ -255,7 +267,7 @@ def _answers(
                      ] if question.answer and answer else []  # fmt: skip
             right = tuple(mark.right for mark in marks) or (not question.answer and not answer and not problem,) * 2
             yield AnsweredTalk(
-                system, conversation.id, question.text, question.category, question.answer, answer, evidence, right,
+                models.names, system, conversation.id, question.text, question.category, question.answer, answer, evidence, right,
                 tuple(mark.reasons for mark in marks), tokens, seconds, problem,
             )  # fmt: skip
 
