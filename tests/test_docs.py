@@ -95,7 +95,8 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["benchmarks", "training"])
 def test_the_scripts_that_a_page_names_exist(folder: str) -> None:
-    named = set(re.findall(r"`(?:[a-z]+/)?([a-z_]+\.py)[`\s]", (ROOT / folder / "README.md").read_text(encoding="utf-8")))
+    page = (ROOT / folder / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:[a-z]+/)?([a-z_]+\.py)[`\s]", page))
     assert named - {path.name for part in ("benchmarks", "training") for path in (ROOT / part).rglob("*.py")} == set()
 
 

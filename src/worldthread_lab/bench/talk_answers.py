@@ -218,7 +218,8 @@ def measure(
     rows = read_answers(path)
     if others := [row.models for row in rows.values() if row.models != models.names]:
         raise InputError(
-            f"{path} is of other models ({', '.join(others[0])} instead of {', '.join(models.names)}); name another folder"
+            f"{path} is of other models ({', '.join(others[0])} instead of {', '.join(models.names)}): "
+            "name another folder"
         )
     answered: list[AnsweredTalk] = []
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -267,8 +268,8 @@ def _answers(
                      ] if question.answer and answer else []  # fmt: skip
             right = tuple(mark.right for mark in marks) or (not question.answer and not answer and not problem,) * 2
             yield AnsweredTalk(
-                models.names, system, conversation.id, question.text, question.category, question.answer, answer, evidence, right,
-                tuple(mark.reasons for mark in marks), tokens, seconds, problem,
+                models.names, system, conversation.id, question.text, question.category, question.answer, answer,
+                evidence, right, tuple(mark.reasons for mark in marks), tokens, seconds, problem,
             )  # fmt: skip
 
 
