@@ -29,7 +29,7 @@ class MemoryAccess:
 
     Args:
         now: the time that is asked about.
-        user: whose memory is asked; nothing that another user told is read.
+        user: whose memory is asked; no message of another user is read.
         own_names: normalised names of the person who asks.
         own_name: the name under which the graph has that person.
         episodes: recalls the given number of episodes, also those that tell what is over.
@@ -92,13 +92,12 @@ def find_answer(question: str, recalled: Recall, memory: MemoryAccess) -> Found:
     """
     time = recalled.asked_time
     stated = list(_looked_up(question if time is None else time.without_words(question), recalled, memory))
-    given = {one.part: one.hit for one in reversed(stated) if one.is_given}
-    if given:
-        return Found(", ".join(reversed(given)), tuple(reversed(given.values())), (), 1.0)
+    if given := {one.part: one.hit for one in stated if one.is_given}:
+        return Found(", ".join(given), tuple(given.values()), (), 1.0)
     passages, now = passages_of(question, recalled, memory), memory.now
     if time is not None and time.interval is not None and _is_period(time.interval):
         # what was told by its end tells what held then
-        now = min(now, time.interval.valid_to)
+        now = min(now, time.interval.valid_to - 1)
         passages = (one for one in passages if one.told.at <= now)
         question = time.without_words(question)
     time_words, parts = "" if time is None else time.words, [one.part for one in stated]
