@@ -235,9 +235,3 @@ def test_what_is_somebodys_stays_theirs_when_it_has_a_name(said: str, question: 
     with Memory(user="Tom", extractor="reader") as memory:
         memory.remember([{"role": "user", "content": said}], at="2024-03-01")
         assert value in (memory.ask(question).text or "")
-
-
-def test_yes_and_no_are_said_with_the_message() -> None:
-    with Memory(model="none") as memory:
-        memory.remember("I ride to school by tram, with my brother.", at="2024-05-01")
-        assert memory.ask("Do I ride by tram?").text == "Yes: I ride to school by tram, with my brother."

@@ -9,7 +9,15 @@ import pytest
 
 from worldthread import Filter, Memory
 from worldthread.answering import reading
-from worldthread.answering.pointing import LONGEST_ANSWER, MOST_WORDS, Pointed, Told, best_words, question_pair
+from worldthread.answering.pointing import (
+    LONGEST_ANSWER,
+    MOST_WORDS,
+    Pointed,
+    PointedKind,
+    Told,
+    best_words,
+    question_pair,
+)
 from worldthread.extract.reader.model import load_tokens
 
 QUESTION = "Where is our hound kept?"  # no statement says so
@@ -99,6 +107,13 @@ def test_a_statement_that_was_given_is_read_as_a_sentence(monkeypatch: pytest.Mo
         made.words = "geese"
         assert memory.ask("What frightens me?").text == "geese"
     assert set(made.shown) == {"user: Vera lives in Graz.", "user: I am afraid of geese."}
+
+
+@pytest.mark.parametrize(("kind", "said"), [("yes", "Yes: I smoke."), ("no", "No: I smoke.")])
+def test_yes_and_no_are_said_with_the_message(kind: PointedKind, said: str) -> None:
+    told = Told("user", "I smoke.", 1_714_651_200.0)
+    found = Pointed(kind, 0, 0, len(told.text), ())
+    assert reading.said_words("Do I smoke?", told, found) == said
 
 
 def test_a_name_in_a_given_statement_is_answered_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,8 +24,8 @@ MESSAGES: Final = 8
 PASSAGES: Final = 12
 """Messages and statements that are read for a question."""
 # of the measures of an answer; `training/measure_answers.py --fit` prints them
-_WEIGHTS: Final = (0.593, 3.015, 1.092, 0.574, -0.413, 0.754, -0.021, -0.171, 1.214, 1.427, 1.159)
-_BIAS: Final = 0.166
+_WEIGHTS: Final = (0.656, 3.151, 0.918, 0.329, -1.062, 0.402, 0.002, -0.238, 1.624, 0.950)
+_BIAS: Final = 0.006
 
 _ASKS_WHEN: Final = re.compile(r"\b(?:when|how long ago|(?:what|which) (?:day|date|month|year)s?)\b", re.IGNORECASE)
 _DATE: Final = re.compile(rf"(?<!\w)(?:{DATE})")
@@ -112,7 +112,7 @@ def read_answer(
 
 
 def measures_of(question: str, found: Pointed, count: int) -> tuple[float, ...]:
-    """Return what the probability of an answer is computed from, by a logistic regression (10 numbers).
+    """Return what the probability of an answer is computed from, by a logistic regression (9 numbers).
 
     Args:
         question: the question.
@@ -121,10 +121,10 @@ def measures_of(question: str, found: Pointed, count: int) -> tuple[float, ...]:
 
     Returns:
         The measures of the model, whether it says yes or no, whether a day is asked for, and the count's logarithm;
-        and for yes and no once more how sure the model is of the passage and of the kind, and the count's logarithm.
+        and for yes and no once more how sure the model is of the passage, and the count's logarithm.
     """
     is_settled, others = float(found.kind != "words"), math.log(max(count, 2))
-    again = (is_settled * one for one in (*found.measures[:2], others))
+    again = (is_settled * found.measures[0], is_settled * others)
     return (*found.measures, is_settled, float(asks_when(question)), others, *again)
 
 
