@@ -103,7 +103,7 @@ def find_answer(question: str, recalled: Recall, memory: MemoryAccess) -> Found:
     time_words, parts = "" if time is None else time.words, [one.part for one in stated]
     read = read_answer(question, now, passages, memory.model, time_words, parts)
     if read is not None and read.text is not None and read.is_sure:
-        same = (one.hit for one in stated if one.part in read.text or read.text in one.part)
+        same = (one.hit for one in stated if one.part == read.stated)
         return Found(read.text, (next(same, read.source),), (), read.probability)
     return Found(None, (), _nearest(recalled, read), 0.0 if read is None else min(read.probability, LEAST))
 

@@ -1,16 +1,18 @@
-"""Looks up the missing part of a fact, where a question says the others word for word."""
+"""Looks up the missing part of a fact, where a question says the others word for word and in their order."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-from worldthread.retrieve.query import is_first_person
+from worldthread.names import normalise_name
 from worldthread.retrieve.words import stems_of, tokens_of
 from worldthread.types import Fact
 
 _ASKING: Final = frozenset({"what", "where", "which", "who", "whom"})
-_OF_EACH: Final = frozenset({"a", "am", "an", "are", "be", "is", "of", "s", "the", "was", "were"})
-_OF_QUESTIONS: Final = frozenset({"did", "do", "does", "i", "me", "my"})
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_DO: Final = ["do", "does", "did"]
+_SAME: Final = dict.fromkeys(("am", "are", "is", "was", "were"), "be") | {"has": "have", "had": "have"}
 _OF_PLACES: Final = frozenset({"at", "in", "on"})
 
 
@@ -21,43 +23,54 @@ def missing_part(question: str, fact: Fact, own_names: frozenset[str]) -> str | 
     'Graz'
     >>> missing_part("Who lives in Graz?", Fact("Anna", "lives in", "Graz"), frozenset())
     'Anna'
-    >>> missing_part("Where does Anna work?", Fact("Anna", "works as", "nurse"), frozenset()) is None
+    >>> missing_part("Who likes Anna?", Fact("Anna", "likes", "Tom"), frozenset()) is None
     True
 
     Args:
         question: the question.
         fact: what may answer it.
-        own_names: the names of the person who asks, in lower case.
+        own_names: the normalised names of the person who asks.
 
     Returns:
         The missing part; ``None`` where the fact does not answer.
     """
-    tokens = tokens_of(question)
-    asking = tokens[0] if tokens else ""
-    if asking not in _ASKING:
+    words, relation = _words(question), _words(fact.relation)
+    if not words or words[0] not in _ASKING:
         return None
-    is_own = is_first_person(question)
-    asked = _words([token for token in tokens[1:] if token not in _OF_QUESTIONS])
-    subject, end = (_side(name, is_own, own_names) for name in (fact.subject, fact.object))
-    relation = _words(tokens_of(fact.relation))
-    if len(relation) > 1:
-        relation -= {"have"}  # "has sister"
-    if end is not None and asking != "where" and asked == relation | end and (not is_own or not end):
+    asking, asked = words[0], words[1:]
+    if asking != "where" and any(asked == [*relation, *end] for end in _names(fact.object, "me", own_names)):
         return fact.subject
-    if subject is None or (is_own and subject):
-        return None
-    said, places = relation | subject, relation & _OF_PLACES
-    is_whole = asked == said or (asking == "where" and bool(places) and asked == said - places)
-    return fact.object if is_whole and (subject or is_own) else None
+    if asking == "where" and relation[-1:] and relation[-1] in _OF_PLACES:
+        relations = [relation, relation[:-1]]  # "Where does Anna live?"
+    else:
+        relations = [relation]
+    for subject in _names(fact.subject, "i", own_names):
+        if any(asked in _questions(subject, one) for one in relations):
+            return fact.object
+    return None
 
 
-def _side(name: str, is_own: bool, own_names: frozenset[str]) -> frozenset[str] | None:
-    """Return the words that a question has for a name: none for who asks; ``None`` for a name without words."""
-    if is_own and name.casefold() in own_names:
-        return frozenset()
-    return _words(tokens_of(name)) or None
+def _questions(subject: list[str], relation: list[str]) -> Iterator[list[str]]:
+    """Yield the questions for the end of a fact, without the word that asks."""
+    for do in _DO:
+        yield [do, *subject, *relation]
+    if relation[:1] == ["be"]:
+        yield ["be", *subject, *relation[1:]]
+    if relation[:1] == ["have"] and len(relation) > 1:  # "has sister"
+        yield ["be", *(["my"] if subject == ["i"] else [*subject, "s"]), *relation[1:]]
+        yield ["be", *relation[1:], "of", *subject]
 
 
-def _words(tokens: list[str]) -> frozenset[str]:
-    plain = ["have" if token in ("has", "had") else token for token in tokens]
-    return frozenset(stems_of([token for token in plain if token not in _OF_EACH]))
+def _names(name: str, own: str, own_names: frozenset[str]) -> Iterator[list[str]]:
+    """Yield the words that a question has for a name: its own, and a pronoun for who asks."""
+    if words := _words(name):
+        yield words
+    if normalise_name(name) in own_names:
+        yield [own]
+
+
+def _words(text: str) -> list[str]:
+    """Return the stems of the words of a text but articles; verbs that help to ask stay as they are."""
+    tokens = [_SAME.get(token, token) for token in tokens_of(text) if token not in _ARTICLES]
+    stems = stems_of(tokens)
+    return [token if token in _DO else stem for token, stem in zip(tokens, stems, strict=True)]

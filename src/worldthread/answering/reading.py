@@ -63,19 +63,19 @@ class ReadAnswer:
         source: where it stands.
         measures: what the probability is computed from: see :func:`measures_of`; and whether a fact says the same.
         probability: how probable it is that this is the answer, in [0, 1].
-        is_stated: whether a recalled fact says the same.
+        stated: what a recalled fact says that is the same; ``None`` where none does.
     """
 
     text: str | None
     source: Hit
     measures: tuple[float, ...]
     probability: float
-    is_stated: bool
+    stated: str | None
 
     @property
     def is_sure(self) -> bool:
         """Whether it is probable enough to be given."""
-        return self.probability >= (LEAST_STATED if self.is_stated else LEAST)
+        return self.probability >= (LEAST if self.stated is None else LEAST_STATED)
 
 
 def read_answer(
@@ -111,13 +111,13 @@ def read_answer(
     said = said_words(question, passage.told, found)
     if said is not None and found.kind == "words":
         said = next((part for part in passage.parts if said in part), said)
-    is_stated = said is not None and any(said in part or part in said for part in stated)
-    measures = (*measures_of(question, found, len(read)), float(is_stated))
+    same = None if said is None else next((part for part in stated if said in part or part in said), None)
+    measures = (*measures_of(question, found, len(read)), float(same is not None))
     probability = 1 / (1 + math.exp(-_BIAS - math.fsum(map(operator.mul, _WEIGHTS, measures))))
     named = identifiers(question) - identifiers(time_words)
     if _is_over(found, passage) or not named <= identifiers(passage.told.text):
         said = None
-    return ReadAnswer(said, passage.hit, measures, probability, is_stated)
+    return ReadAnswer(said, passage.hit, measures, probability, same)
 
 
 def measures_of(question: str, found: Pointed, count: int) -> tuple[float, ...]:
