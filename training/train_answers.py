@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import torch
+from asked_events import questions_of_events
 from base import WIDTH, encoder_of, fetch
 from network import Reader
 from numpy.typing import NDArray
@@ -44,6 +45,8 @@ from worldthread.models import embedder
 
 HERE: Final = Path(__file__).parent
 SHOWN: Final = 20
+TOGETHER: Final = 16
+"""Pairs that pass through a layer at once."""
 LEASTS: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -87,6 +90,19 @@ def example_of(tokens: Tokens, question: Question, order: Sequence[int], most: i
     return Example(pairs, source, 0, places[0], places[-1]) if begin >= 0 and places else None
 
 
+def _alike(lengths: Sequence[int]) -> list[list[int]]:
+    """Return the numbers of pairs in groups of about the same length, the longest last."""
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    return [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
+
+
+def _mask(lengths: Sequence[int], longest: int) -> Tensor:
+    mask = torch.full((len(lengths), 1, 1, longest), -1e4)
+    for row, length in enumerate(lengths):
+        mask[row, 0, 0, :length] = 0
+    return mask
+
+
 def _one(found: Any) -> Tensor:
     return found[0] if isinstance(found, tuple) else found
 
@@ -106,20 +122,36 @@ class Answerer(nn.Module):
         self.first = begins  # an answer begins where objects do
         self.last = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.GELU(), nn.Linear(WIDTH, 1))
 
-    def read(self, pairs: Sequence[QuestionPair]) -> Tensor:
-        """Return what the encoder says of pairs, shape (pairs, tokens, 384); the lower layers learn nothing."""
-        longest = max(len(pair.tokens) for pair in pairs)
-        ids, parts = (torch.zeros(len(pairs), longest, dtype=torch.long) for _ in range(2))
-        mask = torch.full((len(pairs), 1, 1, longest), -1e4)
-        for row, pair in enumerate(pairs):
-            length = len(pair.tokens)
-            ids[row, :length], parts[row, :length] = torch.tensor(pair.tokens), torch.tensor(pair.parts)
-            mask[row, 0, 0, :length] = 0
-        with torch.no_grad():
+    @torch.no_grad()
+    def lower(self, pairs: Sequence[QuestionPair]) -> list[Tensor]:
+        """Return what the lower layers say of each pair, shape (tokens, 384), in sixteen bits; they learn nothing."""
+        found: dict[int, Tensor] = {}
+        for some in _alike([len(pair.tokens) for pair in pairs]):
+            longest = len(pairs[some[-1]].tokens)
+            ids, parts = (torch.zeros(len(some), longest, dtype=torch.long) for _ in range(2))
+            for row, number in enumerate(some):
+                length = len(pairs[number].tokens)
+                ids[row, :length] = torch.tensor(pairs[number].tokens)
+                parts[row, :length] = torch.tensor(pairs[number].parts)
+            mask = _mask([len(pairs[number].tokens) for number in some], longest)
             hidden = self.encoder.embeddings(input_ids=ids, token_type_ids=parts)
             for layer in self.encoder.encoder.layer[:LOWER_LAYERS]:
                 hidden = _one(layer(hidden, attention_mask=mask))
-        return self.upper(hidden, mask)
+            for row, number in enumerate(some):
+                found[number] = hidden[row, : len(pairs[number].tokens)].to(torch.bfloat16, copy=True)
+        return [found[number] for number in range(len(pairs))]
+
+    def read(self, states: Sequence[Tensor]) -> list[Tensor]:
+        """Return what the encoder says of pairs, from what the lower layers say."""
+        found: dict[int, Tensor] = {}
+        for some in _alike([len(one) for one in states]):
+            lengths = [len(states[number]) for number in some]
+            hidden = torch.zeros(len(some), lengths[-1], WIDTH)
+            for row, number in enumerate(some):
+                hidden[row, : len(states[number])] = states[number]
+            hidden = self.upper(hidden, _mask(lengths, lengths[-1]))
+            found |= {number: hidden[row, : lengths[row]] for row, number in enumerate(some)}
+        return [found[number] for number in range(len(states))]
 
     def upper(self, hidden: Tensor, mask: Tensor) -> Tensor:
         for layer in self.encoder.encoder.layer[LOWER_LAYERS:]:
@@ -140,11 +172,28 @@ class Answerer(nn.Module):
         return self.chosen(compared).squeeze(2).masked_fill(empty, -1e4), self.kind(compared)
 
 
-def losses(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Tensor]:
+class Prepared(NamedTuple):
+    """An example, and what the lower layers say of its pairs."""
+
+    example: Example
+    states: list[Tensor]
+
+
+def prepared(answerer: Answerer, examples: Sequence[Example]) -> list[Prepared]:
+    """Return examples with what the lower layers say of their pairs."""
+    answerer.eval()
     pairs = [pair for one in examples for pair in one.pairs]
-    hidden = answerer.read(pairs)
+    with torch.autocast("cpu", torch.bfloat16):
+        states = iter(answerer.lower(pairs))
+    return [Prepared(one, list(itertools.islice(states, len(one.pairs)))) for one in examples]
+
+
+def losses(answerer: Answerer, some: Sequence[Prepared]) -> dict[str, Tensor]:
+    examples = [one.example for one in some]
+    hidden = answerer.read([states for one in some for states in one.states])
     starts = np.cumsum([0, *(len(one.pairs) for one in examples)])
-    scores, kinds = answerer.choose([hidden[a:b, 0] for a, b in itertools.pairwise(starts)])
+    wholes = [torch.stack([whole[0] for whole in hidden[a:b]]) for a, b in itertools.pairwise(starts)]
+    scores, kinds = answerer.choose(wholes)
     parts = {"message": functional.cross_entropy(scores, torch.tensor([1 + one.source for one in examples]))}
     kept = [(row, one) for row, one in enumerate(examples) if one.source >= 0]
     if kept:
@@ -153,7 +202,7 @@ def losses(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Tensor]
     pointed = []
     for row, one in kept:
         if one.first >= 0:
-            words = hidden[starts[row] + one.source, one.pairs[one.source].firsts]
+            words = hidden[starts[row] + one.source][one.pairs[one.source].firsts]
             for head, place in ((answerer.first, one.first), (answerer.last, one.last)):
                 pointed.append(functional.cross_entropy(head(words).squeeze(1), torch.tensor(place)))
     if pointed:
@@ -172,28 +221,28 @@ class Found(NamedTuple):
 
 
 @torch.no_grad()
-def found_in(answerer: Answerer, one: Example) -> Found:
-    hidden = answerer.read(one.pairs)
-    scores, kinds = answerer.choose([hidden[:, 0]])
+def found_in(answerer: Answerer, some: Prepared) -> Found:
+    one, hidden = some.example, answerer.read(some.states)
+    scores, kinds = answerer.choose([torch.stack([whole[0] for whole in hidden])])
     chances = torch.softmax(scores[0], 0)
     message = int(chances[1:].argmax())
     kind = int(kinds[0, 1 + message].argmax())
-    words = hidden[message, one.pairs[message].firsts]
+    words = hidden[message][one.pairs[message].firsts]
     first, last = best_words(torch.cat([answerer.first(words), answerer.last(words)], 1).numpy())
     return Found(float(chances[1 + message]), message, POINTED_KINDS[kind], first, last)
 
 
-def report(answerer: Answerer, examples: Sequence[Example]) -> str:
+def report(answerer: Answerer, examples: Sequence[Prepared]) -> str:
     """Return how many questions are answered rightly and wrongly at some least probabilities."""
     answerer.eval()
     rows = []
-    for one in examples:
-        found = found_in(answerer, one)
+    for some in examples:
+        one, found = some.example, found_in(answerer, some)
         is_right = one.source >= 0 and found.message == one.source and POINTED_KINDS[one.kind] == found.kind
         if is_right and found.kind == "words":
             is_right = found.first <= one.last and found.last >= one.first
         rows.append((found.probability, is_right))
-    told = sum(one.source >= 0 for one in examples)
+    told = sum(some.example.source >= 0 for some in examples)
     given = {least: [right for sure, right in rows if sure >= least] for least in LEASTS}
     figures = [f"{least}: {sum(some)}/{len(some) - sum(some)}" for least, some in given.items()]
     return f"of {told} told and {len(rows) - told} not, right/wrong at " + ", ".join(figures)
@@ -244,20 +293,14 @@ def write(path: Path, answerer: Answerer) -> None:
     with_small_weights(path)
 
 
-def batches(examples: Sequence[Example], tokens: int, chance: random.Random) -> Iterator[list[Example]]:
-    def size(one: Example) -> int:
-        return max(len(pair.tokens) for pair in one.pairs)
-
-    made: list[list[Example]] = [[]]
-    wide = pairs = 0
-    for one in sorted(examples, key=lambda e: size(e) + chance.random() * 6):
-        wide, pairs = max(wide, size(one)), pairs + len(one.pairs)
-        if made[-1] and wide * pairs > tokens:
-            made.append([])
-            wide, pairs = size(one), len(one.pairs)
-        made[-1].append(one)
-    chance.shuffle(made)
-    yield from made
+def batches(examples: Sequence[Prepared], tokens: int, chance: random.Random) -> Iterator[list[Prepared]]:
+    some, size = list[Prepared](), 0
+    for one in chance.sample(examples, len(examples)):
+        some.append(one)
+        size += sum(map(len, one.states))
+        if size >= tokens:
+            yield some
+            some, size = [], 0
 
 
 def shown_messages(most: int, few: float, chance: random.Random) -> int:
@@ -317,7 +360,8 @@ def parsed_options() -> argparse.Namespace:
     parser.add_argument("--messages", type=int, default=5, help="messages that are shown while learning")
     parser.add_argument("--few", type=float, default=0.3, help="share of questions beside fewer messages")
     parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--tokens", type=int, default=3000, help="tokens of a step, padding counted")
+    parser.add_argument("--events", type=Path, help="labelled messages: a first epoch has questions for them, too")
+    parser.add_argument("--tokens", type=int, default=2000, help="tokens of a step")
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--start", type=Path, help="a checkpoint to begin with, such as answers.npz beside this file")
     parser.add_argument("--checkpoint", type=Path, help="is written after each epoch")
@@ -346,30 +390,48 @@ def main() -> None:
     measured = [one for path in paths if path.stem in left_out for one in questions_of(path)]
     learned = chance.sample(learned, min(options.most or len(learned), len(learned)))
     measured = chance.sample(measured, min(options.measured, len(measured)))
-    examples, left = (
-        [
-            e
-            for q, o in zip(some, ordered(some), strict=True)
-            if (e := example_of(tokens, q, o, shown_messages(most, few, chance))) is not None
-        ]
-        for some, most, few in ((learned, options.messages, options.few), (measured, 10, 0.0))
+    made = [
+        one
+        for path in (sorted(options.events.glob("*.jsonl")) if options.events else ())
+        for one in questions_of_events(path, chance)
+    ]
+    examples, left, early = (
+        prepared(
+            answerer,
+            [
+                e
+                for q, o in zip(some, orders, strict=True)
+                if (e := example_of(tokens, q, o, shown_messages(most, few, chance))) is not None
+            ],
+        )
+        for some, orders, most, few in (
+            (learned, ordered(learned), options.messages, options.few),
+            (measured, ordered(measured), 10, 0.0),
+            (made, [list(range(len(one.told))) for one in made], options.messages, 0.0),
+        )
     )
     inner = {id(one) for one in answerer.encoder.parameters()}
     upper = [one for layer in answerer.encoder.encoder.layer[LOWER_LAYERS:] for one in layer.parameters()]
     heads = [one for one in answerer.parameters() if id(one) not in inner]
     optimizer = torch.optim.AdamW(
-        [{"params": upper, "lr": options.rate}, {"params": heads, "lr": 3 * options.rate}], weight_decay=0.01
+        [{"params": upper, "lr": options.rate}, {"params": heads, "lr": 3 * options.rate}],
+        weight_decay=0.01,
+        fused=True,
     )
-    steps = [list(batches(examples, options.tokens, chance)) for _ in range(options.epochs)]
+    steps = [
+        list(batches(examples if epoch else [*examples, *early], options.tokens, chance))
+        for epoch in range(options.epochs)
+    ]
     total = sum(map(len, steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / 50, max(0.02, 1 - step / total))
     )
-    print(f"{len(examples)} questions, {len(left)} left out, {total} steps", flush=True)
+    print(f"{len(examples)} questions and {len(early)} of labels, {len(left)} left out, {total} steps", flush=True)
     begun, done, sums = time.monotonic(), 0, Counter[str]()
     for epoch in steps:
         for some in epoch:
             answerer.train()
+            answerer.encoder.eval()  # what was read so far is never learned by heart, so nothing is dropped
             with torch.autocast("cpu", torch.bfloat16, enabled=options.half):
                 parts = losses(answerer, some)
             optimizer.zero_grad()

@@ -452,6 +452,17 @@ class Version:
     reason: str | None = None
     timezone: str = field(default="", compare=False)
 
+    def ended_after(self, told_at: float) -> bool:
+        """Return whether the end came after it was told: by another episode, or as its own says ("until August").
+
+        What a text tells as past, or plans, did not end so: it is an event, or was over before.
+
+        Args:
+            told_at: the world time at which it was told.
+        """
+        is_own = self.ended_by in self.sources
+        return not is_own or self.interval.valid_from <= told_at < self.interval.valid_to
+
 
 Item = TypeVar("Item")
 

@@ -62,3 +62,12 @@ def test_given_facts_answer_all_at_once_for_the_time_that_is_asked_about() -> No
         friends = memory.ask("Who is Anna's friend?")
         assert sorted(str(friends.text).split(", ")) == ["Eva", "Tom"]
         assert len(friends.sources) == 2
+
+
+def test_either_name_of_what_was_merged_finds_given_facts() -> None:
+    with Memory(model="none", embedder="fake") as memory:
+        memory.remember([("Nils Holm", "works for", "Vik Boatyard"), ("Nisse", "lives in", "Vik")], at="2024-01-01")
+        memory.merge("Nisse", "Nils Holm", at="2024-02-01")
+        for name in ("Nisse", "Nils Holm"):
+            assert memory.ask(f"Where does {name} live?").text == "Vik"
+            assert memory.ask(f"Who does {name} work for?").text == "Vik Boatyard"

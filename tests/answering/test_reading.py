@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from worldthread import Filter, Memory
+from worldthread import Episode, Extraction, Fact, Filter, Memory
 from worldthread.answering import reading
 from worldthread.answering.pointing import (
     LONGEST_ANSWER,
@@ -20,6 +20,8 @@ from worldthread.answering.pointing import (
 )
 from worldthread.extract.reader.model import load_tokens
 
+DAY = 86_400.0
+TOLD = 1_717_200_000.0  # 2024-06-01
 QUESTION = "Where is our hound kept?"  # no statement says so
 
 
@@ -176,6 +178,28 @@ def test_what_has_ended_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
         assert memory.ask(QUESTION).text is None
         assert memory.ask(QUESTION, as_of="2024-05-20").text == "Kennel Nine"
         assert memory.ask("Where was our hound kept?").text == "Kennel Nine"
+
+
+def test_what_a_message_says_was_over_by_then_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    pointer(monkeypatch, "Kennel Nine")
+    with memory_of("It rains.", "It snows.") as memory:
+        fact = Fact("user", "works at", "Kennel Nine", valid_from=TOLD, valid_to=TOLD + 90 * DAY)
+        said = "I work at Kennel Nine for three months."
+        memory.record.add(Episode(said, TOLD, extraction=Extraction("prose/8", (fact,))))
+        assert memory.ask(QUESTION, as_of="2024-06-20").text == "Kennel Nine"
+        assert memory.ask(QUESTION, as_of="2024-12-01").text is None
+        assert memory.ask("Where was our hound kept in July 2024?").text == "Kennel Nine"
+        assert memory.ask("Where was our hound kept in October 2024?").text is None
+
+
+def test_a_period_is_answered_by_what_says_later_when_something_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    pointer(monkeypatch, "Kennel Nine")
+    with memory_of("It rains.", "It snows.") as memory:
+        fact = Fact("user", "used to work at", "Kennel Nine", valid_from=TOLD - 900 * DAY, valid_to=TOLD - 100 * DAY)
+        said = "I worked at Kennel Nine from late 2021 until early this year."
+        memory.record.add(Episode(said, TOLD, extraction=Extraction("prose/8", (fact,))))
+        assert memory.ask("Where was our hound kept in 2022?").text == "Kennel Nine"
+        assert memory.ask("Where was our hound kept in 2020?").text is None
 
 
 @pytest.mark.parametrize(

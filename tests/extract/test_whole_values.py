@@ -93,6 +93,8 @@ def test_what_has_digits_is_a_value_and_not_a_person(reader: Extractor) -> None:
         ("Rome", "i live in Rome! it is great", "Rome"),
         ("1,200", "It costs 1,200 a month.", "1,200"),
         ("Beauty and the Beast", "I like Beauty and the Beast.", "Beauty and the Beast"),
+        ("&T", "I work at AT&T.", "AT&T"),
+        ("192.168", "It listens on 192.168.7.3:8080.", "192.168.7.3:8080"),
     ],
 )
 def test_whole_value(value: str, text: str, whole: str) -> None:

@@ -53,6 +53,14 @@ def test_a_damaged_conversation_is_counted_and_costs_no_other(tmp_path: Path) ->
         read_dump(path)
 
 
+@pytest.mark.parametrize("damaged", [None, {"title": "empty"}, []], ids=["null", "no messages", "a list"])
+def test_a_file_that_begins_with_a_damaged_conversation_is_known(tmp_path: Path, damaged: object) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([damaged, *TWO]))
+    with Memory(model="none", embedder="fake") as memory:
+        assert import_dump(memory, path).remembered == 2
+
+
 def test_archives_and_folders_are_read_where_they_are(tmp_path: Path) -> None:
     packed = tmp_path / "export.zip"
     with zipfile.ZipFile(packed, "w") as archive:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final, NamedTuple
 
@@ -15,7 +15,7 @@ from worldthread.extract.prose.words import first_person
 from worldthread.extract.reader.pieces import words_of
 from worldthread.names import normalise_name
 from worldthread.retrieve.query import is_first_person
-from worldthread.types import AskedTime, Episode, Fact, Hit, Interval, Recall, Statement, Version
+from worldthread.types import Episode, Fact, Hit, Interval, Recall, Statement, Version
 
 SHORTEST_PERIOD: Final = 28 * 86_400.0
 """Seconds."""
@@ -34,7 +34,9 @@ class MemoryAccess:
         own_name: the name under which the graph has that person.
         episodes: recalls the given number of episodes, also those that tell what is over.
         episode: returns an episode by its id.
-        outdated: returns the facts of an episode that something else has ended by then.
+        over_in: returns the facts of an episode that were over by the time that is asked about.
+        versions_in: returns the versions of a fact that rest on an episode.
+        canonical: the question without the words for its time, and with the names that others were merged into.
         model: points at answers.
     """
 
@@ -44,7 +46,9 @@ class MemoryAccess:
     own_name: str
     episodes: Callable[[int], Sequence[Hit]]
     episode: Callable[[str], Episode]
-    outdated: Callable[[Episode], Sequence[Version]]
+    over_in: Callable[[Episode], Sequence[Version]]
+    versions_in: Callable[[Episode, Fact], Sequence[Version]]
+    canonical: str
     model: AnswerModel
 
 
@@ -91,14 +95,14 @@ def find_answer(question: str, recalled: Recall, memory: MemoryAccess) -> Found:
         The answer, or what comes nearest.
     """
     time = recalled.asked_time
-    stated = list(_looked_up(question if time is None else time.without_words(question), recalled, memory))
+    stated = list(_looked_up(memory.canonical, recalled, memory))
     if given := {one.part: one.hit for one in stated if one.is_given}:
         return Found(", ".join(given), tuple(given.values()), (), 1.0)
     passages, now = passages_of(question, recalled, memory), memory.now
     if time is not None and time.interval is not None and _is_period(time.interval):
-        # what was told by its end tells what held then
+        # what was told by its end tells what held then, and what says since when something held
         now = min(now, time.interval.valid_to - 1)
-        passages = (one for one in passages if one.told.at <= now)
+        passages = (told for one in passages if (told := _told_by(one, now, time.interval, memory)) is not None)
         question = time.without_words(question)
     time_words, parts = "" if time is None else time.words, [one.part for one in stated]
     read = read_answer(question, now, passages, memory.model, time_words, parts)
@@ -106,6 +110,21 @@ def find_answer(question: str, recalled: Recall, memory: MemoryAccess) -> Found:
         same = (one.hit for one in stated if one.part == read.stated)
         return Found(read.text, (next(same, read.source),), (), read.probability)
     return Found(None, (), _nearest(recalled, read), 0.0 if read is None else min(read.probability, LEAST))
+
+
+def _told_by(passage: ReadPassage, now: float, interval: Interval, memory: MemoryAccess) -> ReadPassage | None:
+    """Return a passage as if it was told by a time; ``None`` where it says nothing of that time."""
+    item, told = passage.hit.item, passage.told
+    if told.at <= now:
+        return passage
+    if isinstance(item, Episode):
+        facts = [one for one in item.extraction.statements if isinstance(one, Fact)]
+        versions = [version for fact in facts for version in memory.versions_in(item, fact)]
+    else:
+        versions = [] if passage.hit.version is None else [passage.hit.version]
+    held = (one.interval for one in versions)
+    is_of_then = any(one.valid_from < interval.valid_to and interval.valid_from < one.valid_to for one in held)
+    return replace(passage, told=told._replace(at=now)) if is_of_then else None
 
 
 def _is_period(interval: Interval) -> bool:
@@ -136,7 +155,7 @@ def passages_of(question: str, recalled: Recall, memory: MemoryAccess) -> Iterat
     statements: list[ReadPassage] = []
     for hit in memory.episodes(MESSAGES):
         if isinstance(hit.item, Episode) and _is_message(hit.item, memory):
-            messages[hit.item.id] = _message(hit, hit.item, recalled.asked_time, memory, is_own)
+            messages[hit.item.id] = _message(hit, hit.item, memory, is_own)
     for hit in recalled.hits:
         if isinstance(hit.item, Episode) or hit.version is None or len(messages) + len(statements) >= PASSAGES:
             continue
@@ -144,7 +163,7 @@ def passages_of(question: str, recalled: Recall, memory: MemoryAccess) -> Iterat
         if source.id in messages or not _may_state(hit.item, source, memory):
             continue
         if _is_message(source, memory):
-            messages[source.id] = _message(hit, source, recalled.asked_time, memory, is_own)
+            messages[source.id] = _message(hit, source, memory, is_own)
         else:
             parts = (hit.item.subject, hit.item.object) if isinstance(hit.item, Fact) else ()
             told = Told(_by(source, memory, is_own), _as_said(hit, memory), source.at)
@@ -166,12 +185,8 @@ def _is_message(episode: Episode, memory: MemoryAccess) -> bool:
     return is_own and is_of_text_reader(episode.extraction.extractor) and len(words_of(episode.said)) <= MOST_WORDS
 
 
-def _message(
-    hit: Hit, episode: Episode, asked_time: AskedTime | None, memory: MemoryAccess, is_own: bool
-) -> ReadPassage:
-    """Return a message; a question for another time may ask for what is over."""
-    versions = memory.outdated(episode) if asked_time is None else ()
-    over = tuple(one.statement.object for one in versions if isinstance(one.statement, Fact))
+def _message(hit: Hit, episode: Episode, memory: MemoryAccess, is_own: bool) -> ReadPassage:
+    over = tuple(one.statement.object for one in memory.over_in(episode) if isinstance(one.statement, Fact))
     return ReadPassage(hit, Told(_by(episode, memory, is_own), episode.said, episode.at), over)
 
 

@@ -15,6 +15,7 @@ from worldthread.extract.prose.sentences import split_sentences
 from worldthread.extract.reader.pieces import words_of
 from worldthread.extract.times import TimeExpression, time_expressions
 from worldthread.extract.when import shown_time
+from worldthread.extract.whole_values import widened_at
 from worldthread.types import Hit
 
 LEAST: Final = 0.8
@@ -156,7 +157,7 @@ def said_words(question: str, told: Told, found: Pointed) -> str | None:
     """
     if found.kind != "words":
         return f"{found.kind.title()}: {told.text}"
-    words = told.text[found.begin : found.end]
+    words = widened_at(told.text, found.begin, found.end) or told.text[found.begin : found.end]
     if not asks_when(question):
         return words
     named = answering_time(words, told.at)

@@ -269,8 +269,9 @@ def said_in(content: Any, what: str = "the content") -> str:
         return content
     if not isinstance(content, list | tuple):
         raise InputError(f"{what} must be a string, not {_kind(content)}")
-    parts = [_said_in_part(part, what) for part in content]
-    in_one_line = len({isinstance(part, str) for part in content}) == 2
+    given = [part for part in content if part is not None]
+    parts = [_said_in_part(part, what) for part in given]
+    in_one_line = len({isinstance(part, str) for part in given}) == 2
     return "".join(parts) if in_one_line else "\n".join(filter(None, parts))
 
 

@@ -136,17 +136,29 @@ def whole_value(value: str, text: str) -> str | None:
         value = value[:-1]  # the full stop is that of the sentence
     widened: str | None = value
     places = [match.start() for match in re.finditer(re.escape(value), text)]
-    for place in places:
-        if text[place - 1 : place].isalnum() and place > 0:
-            continue
-        widened = _widened(text, place, place + len(value))
+    for start in places:
+        end = start + len(value)
+        if start and text[start - 1].isalnum():
+            if value[0].isalnum():
+                continue
+            start -= len(text[:start].split()[-1])  # "&T" of "AT&T"
+        widened = widened_at(text, start, end)
         if widened == value:
             return value
     return widened
 
 
-def _widened(text: str, start: int, end: int) -> str | None:
-    """Return the whole of ``text[start:end]``; ``None`` where it is not clear how far it goes."""
+def widened_at(text: str, start: int, end: int) -> str | None:
+    """Return the whole of what stands somewhere in a text: "192.168.1.10:8080" for "192.168".
+
+    Args:
+        text: a sentence.
+        start: where a value begins.
+        end: where what was found of it ends.
+
+    Returns:
+        The value; ``None`` where it is not clear how far it goes.
+    """
     first = end
     has_digits = any(c.isdigit() for c in text[start:end])
     rest = _TOKEN.match(text, end)

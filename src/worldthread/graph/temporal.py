@@ -1067,7 +1067,7 @@ class TemporalGraph:
         since: float | None = None,
         selection: StatementSelection | None = None,
     ) -> tuple[Version, ...]:
-        """Return the facts that were read from an episode or a thesis and that something else has ended.
+        """Return the facts that were read from an episode or a thesis and that have ended since it was told.
 
         Args:
             item: the number of the episode, or of the thesis.
@@ -1077,7 +1077,7 @@ class TemporalGraph:
 
         Returns:
             The last version of each that rests on the text and was over by then. What the text itself tells as past,
-            such as an event, is not among them: nothing has ended it.
+            such as an event, is not among them.
         """
         ids, last = self._episodes.ids, self._state.now if since is None else since
         versions_of = self.numbered_versions if selection is None else selection.versions_of
@@ -1091,7 +1091,7 @@ class TemporalGraph:
         for episode, fact in stated:
             versions = versions_of(fact)
             told = [version for version in versions if ids[episode] in version.sources]
-            if not told or told[-1].ended_by in told[-1].sources:
+            if not told or not told[-1].ended_after(self._episodes.at[episode]):
                 continue
             if all(v.interval.valid_to <= last or v.interval.valid_from >= v.interval.valid_to for v in versions):
                 found[fact] = told[-1]

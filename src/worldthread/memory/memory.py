@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -857,24 +858,40 @@ class Memory(Closeable):
         if now is None:
             return answer_without_model(question, recalled, None)
         with self.record.read_lock() as graph:
-            name = graph.with_canonical_names(user)
+            name, canonical = graph.with_canonical_names(user), graph.with_canonical_names(asked, user_asked_for(where))
 
         def episodes(count: int) -> tuple[Hit, ...]:
             return recall(question, count, ["episode"], named, only_current=False).hits
 
-        outdated = partial(self._outdated_in, at=at)
+        over_in = partial(self._outdated_in, at=at) if named is None else partial(self._over_by, named)
         own_names = frozenset({normalise_name(user), normalise_name(name)})
-        access = MemoryAccess(now, user, own_names, name, episodes, self.episode, outdated, answer_model())
+        access = MemoryAccess(
+            now, user, own_names, name, episodes, self.episode, over_in, self._versions_in, canonical, answer_model()
+        )  # fmt: skip
         return answer_without_model(question, recalled, access)
 
     def _outdated_in(self, episode: Episode, at: float | None) -> list[Version]:
-        """Return the facts of an episode that something else has ended by a time, as the versions that rest on it."""
+        """Return the facts of an episode that were over by a time, as the last versions that rest on it.
+
+        What the episode itself tells as past, such as an event, is not among them.
+        """
         with self.record.read_lock() as graph:
-            view, ever = graph.view(at, episode.user), graph.view(user=episode.user)
+            view = graph.view(at, episode.user)
             gone = [fact for fact in episode.extraction.statements if isinstance(fact, Fact) and not view.holds(fact)]
-            found = ([v for v in ever.versions(fact) if episode.id in v.sources] for fact in gone)
-            last = [versions[-1] for versions in found if versions and versions[-1].ended_by is not None]
-            return [version for version in last if version.ended_by not in version.sources]  # an event has been
+        last = [versions[-1] for fact in gone if (versions := self._versions_in(episode, fact))]
+        return [one for one in last if one.ended_by is not None and one.ended_after(episode.at)]
+
+    def _over_by(self, asked: AskedTime, episode: Episode) -> list[Version]:
+        """Return the facts of an episode that were over before the time that a question names."""
+        begin = -math.inf if asked.interval is None or asked.is_guess else asked.interval.valid_from
+        facts = [one for one in episode.extraction.statements if isinstance(one, Fact)]
+        last = [versions[-1] for fact in facts if (versions := self._versions_in(episode, fact))]
+        return [one for one in last if one.interval.valid_to <= begin]
+
+    def _versions_in(self, episode: Episode, fact: Fact) -> list[Version]:
+        """Return the versions of a fact that rest on an episode, of any time."""
+        with self.record.read_lock() as graph:
+            return [one for one in graph.view(user=episode.user).versions(fact) if episode.id in one.sources]
 
     def _spot_of(self, message: Episode, where: Filter | None, at: float | None) -> Spot | None:
         """Return where a message stands in its talk, with those beside it that a question may be shown."""

@@ -95,11 +95,20 @@ class Dump:
         rows = root.get(name).require(list) if isinstance(root.value, dict) else root
         return rows.named("the file")
 
-    def first_row(self, name: str) -> Mapping[str, Any]:
-        """Return the first row of such a list; empty when there is none, or when it is not an object."""
+    def first_row(self, name: str, *keys: str) -> Mapping[str, Any]:
+        """Return the first row with some keys of the file's list, or of the list in a field of it.
+
+        Args:
+            name: the field; the file itself is the row where it has no such field.
+            keys: what the row must have; damaged rows before it are passed over.
+
+        Returns:
+            The row; empty when there is none.
+        """
         value = self.root.value
-        found = value.get(name) if isinstance(value, dict) else value
-        return found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
+        found = value.get(name, value) if isinstance(value, dict) else value
+        rows = found if isinstance(found, list) else [found]
+        return next((row for row in rows if isinstance(row, dict) and set(keys) <= row.keys()), {})
 
     def fail(self, message: str, line: int | None = None) -> FormatError:
         """Return the error for a problem in this file."""

@@ -16,9 +16,7 @@ _LEFT_OUT_ROLES: Final = {"system": "of the system", "tool": "of tools"}
 
 def detect(dump: Dump) -> bool:
     """Return whether the file is such an export."""
-    value = dump.root.value
-    first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, dict) and "mapping" in first
+    return bool(dump.first_row("", "mapping"))
 
 
 def read(dump: Dump) -> Iterator[DumpItem]:

@@ -13,9 +13,7 @@ _SPEAKERS: Final = {"human": "user", "assistant": "assistant"}
 
 def detect(dump: Dump) -> bool:
     """Return whether the file is such an export."""
-    value = dump.root.value
-    first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, dict) and "chat_messages" in first
+    return bool(dump.first_row("", "chat_messages"))
 
 
 def read(dump: Dump) -> Iterator[DumpItem]:

@@ -14,9 +14,7 @@ _ENDS: Final = ("source_node_uuid", "target_node_uuid")
 
 def detect(dump: Dump) -> bool:
     """Return whether the file holds such edges."""
-    value = dump.root.value
-    found = value.get("edges") if isinstance(value, dict) else value
-    return isinstance(found, list) and bool(found) and isinstance(found[0], dict) and set(_ENDS) <= set(found[0])
+    return bool(dump.first_row("edges", *_ENDS))
 
 
 def read(dump: Dump) -> Iterator[DumpItem]:

@@ -15,7 +15,7 @@ _TEXTS: Final = ("content", "text", "memory")
 
 def detect(dump: Dump) -> bool:
     """Return whether the file holds such items."""
-    return {"namespace", "key"} <= dump.first_row("items").keys()
+    return bool(dump.first_row("items", "namespace", "key"))
 
 
 def read(dump: Dump) -> Iterator[DumpItem]:

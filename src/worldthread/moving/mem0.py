@@ -19,7 +19,7 @@ _ROLES: Final = ("user", "assistant")
 
 def detect(dump: Dump) -> bool:
     """Return whether the file is such a dump."""
-    return "memory" in dump.first_row("results")
+    return bool(dump.first_row("results", "memory"))
 
 
 def read(dump: Dump) -> Iterator[DumpItem]:

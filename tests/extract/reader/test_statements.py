@@ -177,3 +177,10 @@ def test_a_day_that_is_told_from_the_message_is_stated_by_its_date(
     assert fact is not None
     assert f"{fact.relation} {fact.object}" == stated
     assert (day(fact.valid_from), day(fact.valid_to)) == (begin, end)
+
+
+def test_an_attribute_is_said_as_the_rules_say_it() -> None:
+    told = event("state", "is", "82 kg")._replace(subject="Ida's weight")
+    fact = fact_of(told, AT)
+    assert fact is not None
+    assert (fact.subject, fact.relation, fact.object, fact.aspect) == ("Ida", "has weight", "82 kg", "weight of ida")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from worldthread.extract.prose.dates import DATE
-from worldthread.extract.prose.patterns import aspect_of
+from worldthread.extract.prose.patterns import aspect_of, is_attribute
 from worldthread.extract.prose.sentences import split_sentences
 from worldthread.extract.prose.words import base_form
 from worldthread.extract.reader.events import ENDING_KINDS, MessageEvent
@@ -145,6 +145,9 @@ def ended_by(event: MessageEvent, at: float | None) -> Ended | None:
 
 def _fact(event: MessageEvent, relation: str) -> Fact | None:
     named = (event.subject, relation, event.object)
+    holder, _, noun = event.subject.rpartition("'s ")
+    if holder and relation == "is" and is_attribute(noun):
+        named = (holder, f"has {noun}", event.object)  # as the rules say it, so that one ends the other
     return Fact(*named) if all(normalise_name(name) for name in named) else None
 
 
