@@ -1,4 +1,4 @@
-"""Answers to questions of LoCoMo from what a model is shown, and how much of the evidence that holds.
+"""Answers to questions of LoCoMo and BEAM from what a model is shown, and how much of the evidence that holds.
 
     python benchmarks/conversation_answers.py FOLDER [--conversations conv-26,conv-42] [--seed 7] [--plain]
 
@@ -12,7 +12,6 @@ prompt shows. ``--plain`` shows the ten nearest messages by embedding alone.
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import json
 import os
@@ -26,10 +25,16 @@ from worldthread.answering import quotations as quoting
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
 from worldthread.types import Episode
-from worldthread_lab.bench.datasets.conversations import LOCOMO_CATEGORIES, Conversation, load_locomo
+from worldthread_lab.bench.datasets.conversations import (
+    Conversation,
+    ConversationQuestion,
+    load_beam,
+    load_locomo,
+)
 
 SAMPLE = {"single-hop": 16, "temporal": 14, "multi-hop": 12, "open-domain": 10, "adversarial": 8}
-NOW = 1704067200.0  # after all conversations
+NOW = 1704067200.0  # after all conversations of LoCoMo
+DAY = 86_400.0
 
 
 class NotAnsweredError(Exception):
@@ -110,11 +115,23 @@ def evidence_shown(conversation: Conversation, path: Path) -> None:
     )
 
 
+def sampled(questions: list[tuple[str, ConversationQuestion]], seed: int) -> list[tuple[str, ConversationQuestion]]:
+    """Return questions of every kind, drawn at random."""
+    chance, sample = random.Random(seed), list[tuple[str, ConversationQuestion]]()
+    for category, count in SAMPLE.items():
+        pool = [one for one in questions if one[1].category == category]
+        sample += chance.sample(pool, min(count, len(pool)))
+    return sample
+
+
 def main() -> None:
-    shared = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared")
+    shared = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared") / "data"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="keeps the memories, the prompts and the answers")
-    parser.add_argument("--data", type=Path, default=shared / "data" / "locomo" / "dev.jsonl.gz")
+    parser.add_argument(
+        "--dataset", choices=["locomo", "beam"], default="locomo", help="of BEAM all questions are asked"
+    )
+    parser.add_argument("--data", type=Path, help="its file")
     parser.add_argument("--conversations", default="conv-26,conv-42")
     parser.add_argument("--seed", type=int, default=7, help="of the sample of 60 questions")
     parser.add_argument("--plain", action="store_true", help="show the ten nearest messages and nothing else")
@@ -122,21 +139,16 @@ def main() -> None:
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     chosen = options.conversations.split(",")
-    conversations = [one for one in load_locomo(options.data) if one.id in chosen]
+    load = load_beam if options.dataset == "beam" else load_locomo
+    conversations = [one for one in load(options.data or shared / options.dataset / "dev.jsonl.gz") if one.id in chosen]
     for conversation in conversations:
         remembered(conversation, options.folder / f"{conversation.id}.worldthread")
         if options.evidence:
             evidence_shown(conversation, options.folder / f"{conversation.id}.worldthread")
     if options.evidence:
         return
-    with gzip.open(options.data, "rt", encoding="utf-8") as lines:
-        rows = [row for row in map(json.loads, lines) if row["id"] in chosen]
-    questions = [(row["id"], one, LOCOMO_CATEGORIES[one["category"]]) for row in rows for one in row["questions"]]
-    chance = random.Random(options.seed)
-    sample = []
-    for category, count in SAMPLE.items():
-        pool = [one for one in questions if one[2] == category]
-        sample += chance.sample(pool, min(count, len(pool)))
+    questions = [(one.id, question) for one in conversations for question in one.questions]
+    sample = questions if options.dataset == "beam" else sampled(questions, options.seed)
     model = AnsweredElsewhere(options.folder)
     if options.plain:
         import worldthread.answering.answer as answering
@@ -144,22 +156,23 @@ def main() -> None:
         answering.quotations = nearest  # type: ignore[assignment]
     how: dict[str, Any] = {"method": "dense", "look_ups": 0, "k": 10} if options.plain else {}
     answered = []
-    for id_ in chosen:
-        path = options.folder / f"{id_}.worldthread"
-        with Memory(path, model=FakeChat(model), readonly=True, clock=lambda: NOW) as memory:
-            for of, question, category in sample:
+    for conversation in conversations:
+        id_, path = conversation.id, options.folder / f"{conversation.id}.worldthread"
+        now = max(NOW, conversation.sessions[-1].at + DAY)
+        with Memory(path, model=FakeChat(model), readonly=True, clock=lambda at=now: at) as memory:
+            for of, question in sample:
                 if of != id_:
                     continue
                 model.tokens = 0
                 try:
-                    found = memory.ask(question["question"], **how)
+                    found = memory.ask(question.text, **how)
                 except NotAnsweredError:
                     continue
                 answered.append(
                     {
-                        "question": question["question"],
-                        "category": category,
-                        "key": question["answer"],
+                        "question": question.text,
+                        "category": question.category,
+                        "key": question.answer,
                         "answer": found.text,
                         "support": found.support,
                         "evidence": [hit.item.text for hit in found.sources if isinstance(hit.item, Episode)],

@@ -64,7 +64,7 @@ class ReaderExtractor:
         least_ended: how sure it must be that a fact is over, in [0, 1].
     """
 
-    name: Final = "reader/5"
+    name: Final = "reader/6"
     concurrency: Final = 1
     settles_locally: Final = True
     """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
