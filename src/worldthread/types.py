@@ -548,7 +548,7 @@ class AskedTime:
         left = question
         for part in filter(None, self.words.split(", ")):
             left = left.replace(part, " ", 1)
-        left = " ".join(left.replace(" ,", " ").replace(" ?", "?").split()).strip(" ,")
+        left = " ".join(left.replace(" ,", " ").split()).replace(" ?", "?").strip(" ,")
         return left if self.interval is not None and left.count(" ") >= _LEAST_SPACES else question
 
     def without_clause(self, question: str) -> str:

@@ -30,7 +30,7 @@ class Pointer:
 
     def __init__(self, words: str, is_sure: bool = True) -> None:
         self.words = words
-        self.measures = (9.0 if is_sure else -9.0, 0.0, 0.0, 0.0)
+        self.measures = (9.0, -9.0, 0.0, 0.0, 0.0) if is_sure else (-9.0, 9.0, 0.0, 0.0, 0.0)
         self.shown: list[str] = []
         self.now = 0.0
 
@@ -127,7 +127,7 @@ def test_a_name_in_a_given_statement_is_answered_whole(monkeypatch: pytest.Monke
 
 def test_what_a_fact_says_too_is_surer(monkeypatch: pytest.MonkeyPatch) -> None:
     made = pointer(monkeypatch, "Graz")
-    made.measures = (-1.0, 0.0, 0.0, 0.0)
+    made.measures = (-1.0, 1.0, 0.0, 0.0, 0.0)
     with memory_of("Vera lives in Graz.") as memory:
         stated = memory.ask("Where does Vera live?").confidence
         alone = memory.ask("Where is Vera at home?").confidence
@@ -215,5 +215,5 @@ def test_a_time_is_answered_by_a_date(monkeypatch: pytest.MonkeyPatch, text: str
     with memory_of(text) as memory:
         messages = [(Told("user", one.text, one.at)) for one in memory.episodes()]
         begin = text.index(words)
-        found = Pointed("words", 0, begin, begin + len(words), (9.0, 0.0, 0.0, 0.0))
+        found = Pointed("words", 0, begin, begin + len(words), (9.0, -9.0, 0.0, 0.0, 0.0))
         assert reading.said_words("When was it?", messages[0], found) == said

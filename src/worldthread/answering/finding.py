@@ -105,7 +105,15 @@ def find_answer(question: str, recalled: Recall, memory: MemoryAccess) -> Found:
         passages = (told for one in passages if (told := _told_by(one, now, time.interval, memory)) is not None)
         question = time.without_words(question)
     time_words, parts = "" if time is None else time.words, [one.part for one in stated]
-    read = read_answer(question, now, passages, memory.model, time_words, parts)
+    shown = list(passages)
+    read = read_answer(question, now, shown, memory.model, time_words, parts)
+    if parts and (read is None or read.stated is None):
+        # a fact says otherwise than the message that is chosen: is it in its own?
+        texts = {memory.episode(one.hit.version.sources[-1]).said for one in stated if one.hit.version is not None}
+        alone = read_answer(
+            question, now, [one for one in shown if one.told.text in texts], memory.model, time_words, parts
+        )
+        read = alone if alone is not None and alone.stated is not None and alone.is_sure else read
     if read is not None and read.text is not None and read.is_sure:
         same = (one.hit for one in stated if one.part == read.stated)
         return Found(read.text, (next(same, read.source),), (), read.probability)

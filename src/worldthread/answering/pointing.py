@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -55,7 +56,8 @@ class Pointed(NamedTuple):
         begin: where the words begin in its text; 0 for "yes" and "no".
         end: the place after them; the end of the text for "yes" and "no".
         measures: what the network says of it, as the confidence is computed from: the logarithm of the odds that this
-            message answers, and the logarithms of how probable the kind, the first and the last word are (4 numbers).
+            message answers, of those that none does, and the logarithms of how probable the kind, the first and the
+            last word are (5 numbers).
     """
 
     kind: PointedKind
@@ -152,8 +154,11 @@ class AnswerModel:
         ends = ends[best, pair.firsts]
         first, last = best_words(ends)
         kind = int(kinds[best].argmax())
-        odds = float(np.log(chances[1 + best]) - np.log1p(-chances[1 + best] + _LEAST_CHANCE))
-        measures = (odds, *(_log_share(*one) for one in ((kinds[best], kind), (ends[:, 0], first), (ends[:, 1], last))))
+        odds = (_log_odds(float(chances[place])) for place in (1 + best, 0))
+        measures = (
+            *odds,
+            *(_log_share(*one) for one in ((kinds[best], kind), (ends[:, 0], first), (ends[:, 1], last))),
+        )
         if kind:
             return Pointed(POINTED_KINDS[kind], number, 0, len(told[number].text), measures)
         return Pointed("words", number, pair.words[first].begin, pair.words[last].end, measures)
@@ -176,6 +181,10 @@ def answer_model(folder: Path = FOLDER) -> AnswerModel:
         folder: has ``answers.onnx`` and the files of the reader.
     """
     return AnswerModel(folder / "answers.onnx", reader_model(folder))
+
+
+def _log_odds(chance: float) -> float:
+    return math.log(max(chance, _LEAST_CHANCE)) - math.log(max(1 - chance, _LEAST_CHANCE))
 
 
 def _log_share(scores: NDArray[np.float32], place: int) -> float:
