@@ -459,6 +459,9 @@ class Version:
 
         Args:
             told_at: the world time at which it was told.
+
+        Returns:
+            Whether it is so.
         """
         is_own = self.ended_by in self.sources
         return not is_own or self.interval.valid_from <= told_at < self.interval.valid_to
