@@ -104,13 +104,11 @@ SAID: list[tuple[list[str], str, str | None]] = [
 ]
 
 
-# what the network does not answer rightly yet
-NOT_YET: list[tuple[list[str], str, str | None]] = [
+SHORT: list[tuple[list[str], str, str | None]] = [
     (["My name is Olaf Brandt.", "I live in Bergen."], "What is my name?", "Olaf Brandt"),
     (["I am a beekeeper."], "Am I a beekeeper?", "Yes"),
     (["I am not a smoker."], "Am I a smoker?", "No"),
     (["I don't eat meat."], "Do I eat meat?", "No"),
-    (["I like cardamom buns, but I hate liquorice."], "Do I like liquorice?", "No"),
     (["My wizard in the game lives in Mordheim."], "Where do I live?", None),
     (["The fix for CVE-2024-1002 is in release 4.2."], "Which release has the fix for CVE-2024-1002?", "4.2"),
     (["I own a rusty van, a grey Transporter."], "Which van do I own?", "Transporter"),
@@ -141,10 +139,14 @@ def test_a_question_is_answered_by_what_says_it(said: list[str], question: str, 
     asked(said, question, right, extractor=reader)
 
 
-@pytest.mark.xfail(reason="the network is not sure of it", strict=False)
-@pytest.mark.parametrize(("said", "question", "right"), NOT_YET, ids=[row[1] for row in NOT_YET])
-def test_a_question_is_not_answered_yet(said: list[str], question: str, right: str | None) -> None:
+@pytest.mark.parametrize(("said", "question", "right"), SHORT, ids=[row[1] for row in SHORT])
+def test_a_question_about_few_words_is_answered(said: list[str], question: str, right: str | None) -> None:
     asked(said, question, right)
+
+
+@pytest.mark.xfail(reason="the network is not sure of it", strict=False)
+def test_what_is_hated_is_not_liked() -> None:
+    asked(["I like cardamom buns, but I hate liquorice."], "Do I like liquorice?", "No")
 
 
 @pytest.mark.xfail(reason="the network takes the place for an answer, sure at .9", strict=False)
