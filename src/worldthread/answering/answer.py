@@ -45,8 +45,7 @@ _BOUNDS: Final = {"sources": 16, "look_up": _QUERIES, "items": 32}
 """The most items of each list, where a grammar holds the model to its schema: small ones repeat an item without end."""
 _MAY_LOOK_UP: Final = (
     '[] with an answer; else up to two short searches for what is missing ("sister of Ida Lund"), '
-    "the answer null for now. Where several things or their number are asked for, one search for more of them comes "
-    'first ("Ida cousin niece nephew").'
+    "the answer null for now."
 )
 _NO_LOOK_UP: Final = "[]; nothing more can be looked up."
 
